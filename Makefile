@@ -177,6 +177,10 @@ rows: ## time reading and training of ROWS (1e5, 1e6, 1e7) generated rows
 	@mkdir -p $(OUT)
 	DISCREET_BENCH_ROWS=$(ROWS) $(GO) test -run '^$$' -bench Rows -benchtime 3x -count 3 -timeout 60m ./cmd/discreet | tee $(OUT)/rows.txt
 
+.PHONY: census
+census: ## write the invented census that the demo embeds
+	go run ./lab/cmd/discreet-lab census --force --out internal/table/census
+
 .PHONY: figures
 figures: build ## regenerate FIGURES (all) into out/figures; QUICK=1 takes few repeats
 	@for f in $(FIGURES); do \

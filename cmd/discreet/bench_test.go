@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 // BenchmarkRows times whole processes on generated tables of 14 columns and a
@@ -33,8 +34,8 @@ func BenchmarkRows(b *testing.B) {
 		}
 		for name, write := range map[string]func(io.Writer) error{
 			"census.yaml": func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err },
-			"t.parquet":   func(w io.Writer) error { return census.WriteParquet(w, census.Generate(1, rows)) },
-			"t.csv":       func(w io.Writer) error { return census.WriteCSV(w, census.Generate(1, rows)) },
+			"t.parquet":   func(w io.Writer) error { _, err := w.Write(censustest.Parquet(1, rows)); return err },
+			"t.csv":       func(w io.Writer) error { _, err := w.Write(censustest.CSV(1, rows)); return err },
 		} {
 			if err := clitest.WritePrivate(filepath.Join(dir, name), write); err != nil {
 				b.Fatal(err)

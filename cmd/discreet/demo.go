@@ -13,48 +13,42 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/commands/demo"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/table/census"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // demoFlags holds the flags of the command.
 type demoFlags struct {
 	*app
 	rows int
-	seed uint64
 	save string
 }
 
-const (
-	demoRows    = 20_000
-	minDemoRows = 100
-	maxDemoRows = 20_000_000
-)
+const minDemoRows = 100
 
 func (a *app) newDemoCommand() *cobra.Command {
 	d := &demoFlags{app: a}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "train and compare models on an invented census",
-		Long: `Demo invents a table like a census. It trains on one half of the people and
-tests on the other half, with four models: without the private columns, under
-differential privacy with brc and with the default learner, and without privacy.
-It prints how accurate each model is. It writes the table, its schema, the
-default learner's model and a page that explains the model, so that you can try
-the other commands on them.
+		Long: `Demo has a table like a census, of people who are all invented. It trains on one
+half of the people and tests on the other half, with four models: without the
+private columns, under differential privacy with brc and with the default learner,
+and without privacy. It prints how accurate each model is. It writes the table, its
+schema, the default learner's model and a page that explains the model, so that you
+can try the other commands on them.
 
-The people are invented, and depend only on --seed. The noise is fresh in every
-run.`,
+The people are the same in every run. The noise is fresh.`,
 		Example: `  discreet demo
-  discreet demo --rows 200000 --save sample`,
+  discreet demo --rows 2000 --save sample`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return d.runDemo(c.Context()) },
 	}
-	c.Flags().IntVar(&d.rows, "rows", demoRows, "how many people to invent, half of them for testing")
-	c.Flags().Uint64Var(&d.seed, "seed", 1, "seed of the invented people; no effect on the noise")
+	c.Flags().IntVar(&d.rows, "rows", census.People, "how many of the people to take, half of them for testing")
 	c.Flags().StringVar(&d.save, "save", "discreet-demo",
 		"the `folder` to write to; what an earlier demo left there is replaced")
 	cli.WritesInto(c, "save", demoFiles...)
@@ -83,18 +77,27 @@ func (d *demoFlags) checkFolder() (again bool, err error) {
 }
 
 func (d *demoFlags) runDemo(ctx context.Context) error {
-	if d.rows < minDemoRows || d.rows > maxDemoRows {
-		return cli.Refuse("demo", "rows", fmt.Sprintf("must be from %d to %d", minDemoRows, maxDemoRows), d.rows)
+	if d.rows < minDemoRows || d.rows > census.People {
+		return cli.Refuse("demo", "rows", fmt.Sprintf("must be from %d to %d", minDemoRows, census.People), d.rows)
 	}
 	again, err := d.checkFolder()
 	if err != nil {
 		return err
 	}
-	d.Say("inventing %d people (seed %d), to train on one half and test on the other", d.rows, d.seed)
+	d.Say("%d invented people, to train on one half and test on the other", d.rows)
 	if err := os.MkdirAll(d.save, 0o777); err != nil {
 		return err
 	}
-	learn, judge := census.Generate(d.seed, d.rows).Halves()
+	half := d.rows / 2
+	train, heldOut := census.CSV(0, half), census.CSV(half, d.rows)
+	learn, err := readPeople(ctx, train)
+	if err != nil {
+		return err
+	}
+	judge, err := readPeople(ctx, heldOut)
+	if err != nil {
+		return err
+	}
 	progress, done := d.ShowRuns("training")
 	r, err := demo.Run(ctx, learn, judge, progress)
 	done()
@@ -110,9 +113,9 @@ func (d *demoFlags) runDemo(ctx context.Context) error {
 		write      func(io.Writer) error
 	}{
 		{demoSchema, "the schema: which columns are private, and their bounds",
-			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }},
-		{"train.csv", "the people trained on", func(w io.Writer) error { return census.WriteCSV(w, learn) }},
-		{"held-out.csv", "the people tested on", func(w io.Writer) error { return census.WriteCSV(w, judge) }},
+			writeBytes(census.SchemaYAML())},
+		{"train.csv", "the people trained on", writeBytes(train)},
+		{"held-out.csv", "the people tested on", writeBytes(heldOut)},
 		{"model.html", "what the model learnt of each column; open it in a browser", r.WriteHTML},
 	} {
 		if file.name == demoSchema && again {
@@ -134,6 +137,14 @@ Try next:
 `, d.pathOf("model.json"), d.pathOf("held-out.csv"), d.pathOf("census.yaml"), learn.Rows, d.pathOf("train.csv"),
 		d.pathOf("cheaper.json")))
 	return err
+}
+
+func readPeople(ctx context.Context, text []byte) (*dataset.Table, error) {
+	return dataset.Read(ctx, census.Schema(), dataset.Options{Stdin: bytes.NewReader(text)}, "-")
+}
+
+func writeBytes(text []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(text); return err }
 }
 
 func (d *demoFlags) pathOf(name string) string { return filepath.Join(d.save, name) }

@@ -23,7 +23,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -400,7 +400,7 @@ func TestLoad(t *testing.T) {
 	}
 	// The collector is told, so that it runs when memory is short and not by habit.
 	tr.prefix = append(group, "env", "GOMEMLIMIT=400MiB")
-	if err := writeRows(filepath.Join(tr.dir, "census.csv"), owners); err != nil {
+	if err := os.WriteFile(filepath.Join(tr.dir, "census.csv"), censustest.CSV(1, owners), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	serving := tr.serve()
@@ -457,28 +457,4 @@ func TestLoad(t *testing.T) {
 	if most > loadMemory {
 		t.Errorf("both needed %d MB at most, want 1024", most>>20)
 	}
-}
-
-// writeRows writes a census of so many people, a part at a time.
-func writeRows(path string, rows int) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	const part = 100_000
-	for from := 0; from < rows; from += part {
-		var b bytes.Buffer
-		if err := census.WriteCSV(&b, census.Generate(uint64(1+from/part), min(part, rows-from))); err != nil {
-			return err
-		}
-		text := b.Bytes()
-		if from > 0 { // one header
-			text = text[bytes.IndexByte(text, '\n')+1:]
-		}
-		if _, err := f.Write(text); err != nil {
-			return err
-		}
-	}
-	return f.Sync()
 }

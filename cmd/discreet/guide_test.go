@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 // TestGuideTrials runs the commands of each trial of the operator's guide as they
@@ -99,7 +100,7 @@ func TestPagesStateTheirRows(t *testing.T) {
 		if demo == "" || strings.HasSuffix(page, "commands.md") {
 			continue
 		}
-		half, rows := demoRows/2, regexp.MustCompile(`--(?:declared-)?rows (\d+)`)
+		half, rows := census.People/2, regexp.MustCompile(`--(?:declared-)?rows (\d+)`)
 		if m := rows.FindStringSubmatch(demo); m != nil {
 			all, err := strconv.Atoi(m[1])
 			if err != nil {

@@ -14,10 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -121,7 +122,7 @@ func TestPredictionsSurviveEveryFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := census.Generate(1, 200)
+	table := censustest.Table(1, 200)
 	want, err := m.Scores(table.Cols, table.Rows)
 	if err != nil {
 		t.Fatal(err)

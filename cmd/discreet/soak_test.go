@@ -27,7 +27,7 @@ import (
 	"connectrpc.com/connect"
 	"go.uber.org/goleak"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/ledgertest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -42,6 +42,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/net/service/tasks"
 	"github.com/discreet-dp/discreet/internal/net/testkit/nettest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -330,7 +331,7 @@ func (s *soak) play(client rpc.AggregatorClient, operator, relay *identity.Ident
 		sum, mine = owner.Params{
 			Self: relay, Server: "https://" + s.net.Address(), Book: b, Owners: soakOwners, Connections: 2, Cap: dp.Nano,
 			Log:  slog.New(slog.DiscardHandler),
-			Read: func(*schema.Schema) (*dataset.Table, error) { return census.Generate(1, soakOwners), nil },
+			Read: func(*schema.Schema) (*dataset.Table, error) { return censustest.Table(1, soakOwners), nil },
 		}.Run(ctx, id)
 	})
 	wg.Go(func() { theirs = s.awayFor(id, away) })

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -129,7 +129,7 @@ func askAll(t *testing.T, g *guard.Guard) {
 
 // publicAndPrivate is a table with columns of both roles.
 func publicAndPrivate(rows int) *dataset.Table {
-	tab := census.Generate(1, rows)
+	tab := censustest.Table(1, rows)
 	tab.Schema = tab.Schema.Clone()
 	tab.Schema.Relation, tab.Schema.Label.Role = dp.ReplaceOne, schema.Private
 	tab.Schema.Columns[tab.Schema.Features()[0]].Role = schema.Private
@@ -576,7 +576,7 @@ func (c crowded) Groups(context.Context, []int) (*engine.Groups, error) {
 // No sum overflows, however many persons there are (1.7), and vectors of few rows have all their bits.
 func TestVectorsOfManyPersonsDoNotOverflow(t *testing.T) {
 	for _, rows := range []uint64{1, 8_388_608, 1 << 31} {
-		tab := learntest.WithPersons(census.Generate(1, 9), replay.Seeded(1, "persons"), 1)
+		tab := learntest.WithPersons(censustest.Table(1, 9), replay.Seeded(1, "persons"), 1)
 		tab.Schema.Relation, tab.Schema.Label.Role = dp.ReplaceOne, schema.Private
 		tape := &mechtest.Recorder{}
 		rho := guard.Share{Rho: 1_000_000_000}

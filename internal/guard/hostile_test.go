@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
@@ -700,7 +700,7 @@ func kinds() (all []kind) {
 // settingOf draws tables that are neighbours, and terms that may be charged for them.
 func settingOf(src rng.Source, of kind) setting {
 	draw := func(n int) int { return int(rng.Below(src, uint64(n))) }
-	tab := census.Generate(uint64(draw(1000)), 2+draw([]int{5, 12}[draw(2)]))
+	tab := censustest.Table(uint64(draw(1000)), 2+draw([]int{5, 12}[draw(2)]))
 	if draw(3) == 0 {
 		tab = learntest.Levels(tab, 3, nil)
 	}

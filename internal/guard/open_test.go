@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -25,7 +25,7 @@ import (
 
 // A table of a relation and a role of the label, with private columns.
 func tableOf(relation dp.Relation, label schema.Role, rows int) engine.Table {
-	tab := census.Generate(1, rows)
+	tab := censustest.Table(1, rows)
 	s := *tab.Schema
 	s.Relation, s.Label.Role = relation, label
 	tab.Schema = &s
@@ -133,7 +133,7 @@ func TestPartsAreWithinTheWhole(t *testing.T) {
 // A training inside another has its rows as they were settled, and its relation: what it measures has
 // the noise that the one around it would have had.
 func TestPartsInherit(t *testing.T) {
-	tab := learntest.WithPersons(census.Generate(1, 40), replay.Seeded(1, "persons"), 3)
+	tab := learntest.WithPersons(censustest.Table(1, 40), replay.Seeded(1, "persons"), 3)
 	half := guard.Share{Epsilon: dp.Nano / 2}
 	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
 		for _, most := range []int{1, 3} {
@@ -194,7 +194,7 @@ func TestLeadsDeclareTheirSpread(t *testing.T) {
 
 // A person of three rows moves every score three times as far as a row does, whatever is protected.
 func TestSpreadOfPersons(t *testing.T) {
-	tab := learntest.WithPersons(census.Generate(1, 40), replay.Seeded(1, "persons"), 3)
+	tab := learntest.WithPersons(censustest.Table(1, 40), replay.Seeded(1, "persons"), 3)
 	s := *tab.Schema
 	s.Relation, s.Label.Role = dp.ReplaceOne, schema.Private
 	tab.Schema = &s
@@ -226,7 +226,7 @@ func TestSpreadOfPersons(t *testing.T) {
 // nor how far rows move a sum, in the training, in one inside it, or in the features of a row.
 func TestSchemaWrittenLaterLoosensNothing(t *testing.T) {
 	tape := &mechtest.Recorder{}
-	tab := learntest.WithPersons(census.Generate(1, 40), replay.Seeded(1, "persons"), 3)
+	tab := learntest.WithPersons(censustest.Table(1, 40), replay.Seeded(1, "persons"), 3)
 	tab.Schema = tab.Schema.Clone()
 	tab.Schema.Relation, tab.Schema.Label.Role = dp.ReplaceOne, schema.Private
 	for _, j := range tab.Schema.Features() {
@@ -499,7 +499,7 @@ func TestOutOfPlaceCountsAsNothing(t *testing.T) {
 // A training on several rows of each person costs a person as many times its price, and has no δ, which
 // would grow by more than that.
 func TestEachRowOfAPersonIsPaid(t *testing.T) {
-	tab := learntest.Engine(t, learntest.WithPersons(census.Generate(3, 60), replay.Seeded(1, "persons"), 3))
+	tab := learntest.Engine(t, learntest.WithPersons(censustest.Table(3, 60), replay.Seeded(1, "persons"), 3))
 	open := func(delta dp.Delta) *guard.Guard {
 		price := dp.Price{Epsilon: 3 * dp.Nano, Delta: delta}
 		g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, price, dp.Event{Release: "all", Mechanism: "laplace",

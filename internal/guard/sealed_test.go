@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -27,7 +27,7 @@ var address = regexp.MustCompile(`(0[xX])?[0-9a-f]{8,}`)
 // Package fmt shows fields that the compiler hides. A learner that puts what is sealed into an error
 // must not tell neighbours apart.
 func TestSealedValuesCannotBePrinted(t *testing.T) {
-	tab := census.Generate(1, 9)
+	tab := censustest.Table(1, 9)
 	s := *tab.Schema
 	s.Relation, s.Columns = dp.ReplaceOne, slices.Clone(s.Columns)
 	var cols []int

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -45,7 +45,7 @@ func groupOf(s *schema.Schema, price dp.Price) (learn.Plan, error) {
 // A person pays for each row that counts, once, and the model says what a person paid and that all
 // of a person's rows are protected.
 func TestPersonsPayForEachRow(t *testing.T) {
-	tab := learntest.WithPersons(census.Generate(3, 300), replay.Seeded(1, "persons"), 3)
+	tab := learntest.WithPersons(censustest.Table(3, 300), replay.Seeded(1, "persons"), 3)
 	pl, err := groupOf(tab.Schema, dp.Price{Epsilon: 3 * dp.Nano})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestPersonsPayForEachRow(t *testing.T) {
 }
 
 func TestPlanGroupRefuses(t *testing.T) {
-	s := *census.Generate(3, 3).Schema
+	s := *censustest.Table(3, 3).Schema
 	for _, c := range []struct {
 		param string
 		rows  int
@@ -106,7 +106,7 @@ func (c counting) Fit(_ context.Context, g *guard.Guard) (*model.Model, error) {
 // How many rows someone has does not show in the number of rows that are trained on, which
 // learners take for public under replace-one.
 func TestEverybodyHasAsManyRows(t *testing.T) {
-	tab := learntest.WithPersons(census.Generate(3, 300), replay.Seeded(1, "persons"), 4)
+	tab := learntest.WithPersons(censustest.Table(3, 300), replay.Seeded(1, "persons"), 4)
 	whole, rows := learntest.Engine(t, tab), 0
 	persons := whole.Persons().Count()
 	pl, err := learn.PlanGroup("count", tab.Schema, dp.Price{Epsilon: dp.Nano}, persons,

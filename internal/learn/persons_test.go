@@ -5,7 +5,7 @@ package learn_test
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -19,7 +19,7 @@ import (
 
 // One row of each person is left, of whom no table knows any more.
 func TestDrawRowsTakesOneOfEachPerson(t *testing.T) {
-	tab := learntest.WithPersons(census.Generate(3, 500), replay.Seeded(1, "persons"), 1)
+	tab := learntest.WithPersons(censustest.Table(3, 500), replay.Seeded(1, "persons"), 1)
 	whole := learntest.Engine(t, tab)
 	persons := whole.Persons().Count()
 	g := open(t, whole, false)

@@ -3,7 +3,6 @@
 package spark
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -11,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
@@ -23,15 +22,12 @@ func writeFolder(t *testing.T, rows int, names ...string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for k, name := range names {
-		var b bytes.Buffer
-		if err := census.WriteParquet(&b, census.Generate(uint64(k+1), rows)); err != nil {
-			t.Fatal(err)
-		}
+		b := censustest.Parquet(uint64(k+1), rows)
 		path := filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +73,7 @@ func TestPiecesAnswerAsMemory(t *testing.T) {
 	}
 	var want question.Adder
 	for k := range 2 {
-		m, err := memory.New(census.Generate(uint64(k+1), rows))
+		m, err := memory.New(censustest.Table(uint64(k+1), rows))
 		if err != nil {
 			t.Fatal(err)
 		}

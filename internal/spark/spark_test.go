@@ -16,7 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
@@ -133,16 +134,13 @@ func (p *played) begin(keep *dataset.Selection) {
 func TestWorkerAnswersAsMemory(t *testing.T) {
 	w := playWorker(t)
 	w.begin(nil)
-	var file bytes.Buffer
-	if err := census.WriteParquet(&file, census.Generate(3, 500)); err != nil {
-		t.Fatal(err)
-	}
-	coded, data := w.call(header{Op: "code", Name: "0-0"}, file.Bytes())
+	file := censustest.Parquet(3, 500)
+	coded, data := w.call(header{Op: "code", Name: "0-0"}, file)
 	if coded.Error != "" || coded.Rows != 500 {
 		t.Fatalf("%+v", coded)
 	}
 	// A file makes the blocks of its row groups, and an answer without data ends them.
-	if err := send(w.in, header{Op: "file", Name: "part.parquet"}, file.Bytes()); err != nil {
+	if err := send(w.in, header{Op: "file", Name: "part.parquet"}, file); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{coded.ID, ""} {
@@ -159,7 +157,7 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 	if answer.Error != "" || answer.ID != coded.ID {
 		t.Fatalf("%+v", answer)
 	}
-	m, err := memory.New(census.Generate(3, 500))
+	m, err := memory.New(censustest.Table(3, 500))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
@@ -222,7 +222,7 @@ func TestSelectedRowsAreKept(t *testing.T) {
 				}
 				c.left(t)
 				if s.Person == nil { // and rows that Spark passes on
-					part := census.Generate(1, 2500)
+					part := censustest.Table(1, 2500)
 					w, all := playWorker(t), keep.Of(part)
 					w.begin(keep)
 					coded, _ := w.call(header{Op: "code", Name: "0-0"}, readFile(t, files[0]))

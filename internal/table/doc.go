@@ -2,7 +2,7 @@
 
 // Package table is the room of rows: what columns are declared to be (schema, column, feature), how cells of
 // files, databases and object stores become codes (read), and engines that answer questions about rows with
-// sums (engine). It knows neither noise nor prices.
+// sums (engine). The table of the demo is here, too (census). It knows neither noise nor prices.
 //
 // To change here: a key of a schema (with schema.schema.json and docs/schema.md), a kind of column (schema,
 // feature, read/coding), a format of files (read/dataset, read/pages), a sum (one file of engine/statistic).

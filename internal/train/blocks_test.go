@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
@@ -55,7 +55,7 @@ func FuzzBlocks(f *testing.F) {
 			t.Skip("equal bytes are promised to equal machines: evidence/decisions/0006-floats.md")
 		}
 		l := Learners()[int(learner)%len(Learners())]
-		tab := census.Generate(order, 1+int(rows)%400)
+		tab := censustest.Table(order, 1+int(rows)%400)
 		switch kind % 4 {
 		case 1:
 			tab = markedTable(tab)

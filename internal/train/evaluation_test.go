@@ -13,13 +13,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train/evaluation"
@@ -33,7 +34,7 @@ func judged(t *testing.T, relation dp.Relation, seed uint64, rows int) *Evaluati
 	text := censusText(t, &s)
 	read := func(rows int) func(context.Context) (*dataset.Table, error) {
 		return func(context.Context) (*dataset.Table, error) {
-			tab := census.Generate(1, rows)
+			tab := censustest.Table(1, rows)
 			tab.Schema = &s
 			return tab, nil
 		}

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
@@ -76,7 +76,7 @@ func goldenLines(t *testing.T, engineOf func(*dataset.Table) engine.Table, leave
 	if goldenFile == "" {
 		t.Skip("there are no hashes of this kind of processor")
 	}
-	binary := census.Generate(7, 400)
+	binary := censustest.Table(7, 400)
 	tables := map[string]*dataset.Table{
 		"census":   binary,
 		"label":    learntest.PrivateLabel(binary),

@@ -13,10 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
@@ -26,12 +27,9 @@ import (
 // censusFile writes rows of the census, and its schema's text.
 func censusFile(t *testing.T, rows int) (path string, text []byte) {
 	t.Helper()
-	var b bytes.Buffer
-	if err := census.WriteParquet(&b, census.Generate(5, rows)); err != nil {
-		t.Fatal(err)
-	}
+	b := censustest.Parquet(5, rows)
 	path = filepath.Join(t.TempDir(), "census.parquet")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	text, err := census.Schema().YAML()
@@ -88,11 +86,8 @@ func TestPersonsOnDiskMakeTheSameModel(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("equal bytes are promised to equal machines: evidence/decisions/0006-floats.md")
 	}
-	var table bytes.Buffer
-	if err := census.WriteCSV(&table, census.Generate(5, 900)); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
+	table := censustest.CSV(5, 900)
+	lines := strings.Split(strings.TrimSpace(string(table)), "\n")
 	for i := range lines {
 		id := fmt.Sprintf("p%d", i*i%230)
 		if i == 0 {
@@ -149,7 +144,7 @@ func TestParseBytes(t *testing.T) {
 
 // Noise that is sized by one schema's bounds does not cover cells that were held to another's.
 func TestTablesOfAnotherSchemaAreRefused(t *testing.T) {
-	tab := census.Generate(3, 100)
+	tab := censustest.Table(3, 100)
 	narrow := *census.Schema()
 	narrow.Columns = slices.Clone(narrow.Columns)
 	j := slices.IndexFunc(narrow.Columns, func(c schema.Column) bool { return c.Kind == schema.Number })

@@ -11,12 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -158,7 +159,7 @@ func TestStatedNoiseIsThatOfTheRelease(t *testing.T) {
 	for _, learner := range []string{"additive", "grids"} {
 		for _, delta := range []string{"", "1e-6"} {
 			for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
-				tab := census.Generate(3, 300)
+				tab := censustest.Table(3, 300)
 				s := *tab.Schema
 				s.Relation = relation
 				for j := range s.Columns {
@@ -197,7 +198,7 @@ func TestStatedNoiseIsThatOfTheRelease(t *testing.T) {
 // So is the noise that plans of brc and labeldp bound.
 func TestBoundsOnNoiseHold(t *testing.T) {
 	fit := func(learner string, relation dp.Relation, label schema.Role) (facts map[string]any, passages []mechtest.Passage) {
-		tab := census.Generate(3, 300)
+		tab := censustest.Table(3, 300)
 		s := *tab.Schema
 		s.Relation, s.Label.Role = relation, label
 		tab.Schema = &s

@@ -14,9 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -81,7 +82,7 @@ func TestEveryFieldIsATermOfTheJob(t *testing.T) {
 		}
 		return &Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: parsed, SchemaText: text,
 			Data: []string{"x"}, Output: Output{Path: filepath.Join(folder, "m.json")},
-			Read: func(context.Context) (*dataset.Table, error) { return census.Generate(1, 200), nil },
+			Read: func(context.Context) (*dataset.Table, error) { return censustest.Table(1, 200), nil },
 			Job:  &Job{Ledger: l, Dataset: "people", ID: "monday"}}
 	}
 	first := training()

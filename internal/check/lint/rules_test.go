@@ -105,7 +105,7 @@ func TestImports(t *testing.T) {
 		}, []string{"train must never reach privacy/rng/replay"}},
 		{"randomness where it belongs", files{
 			"privacy/rng/replay/a.go": "package replay\n" + `import _ "math/rand/v2"`,
-			"census/a.go":             "package census\n" + `import _ "m.test/m/privacy/rng/replay"`,
+			"lab/census/a.go":         "package census\n" + `import _ "m.test/m/privacy/rng/replay"`,
 			"lab/experiment/s/a.go":   "package s\n" + `import _ "m.test/m/privacy/rng/replay"`,
 			"model/a_test.go":         "package model\n" + `import _ "math/rand"`,
 		}, nil},

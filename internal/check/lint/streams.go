@@ -14,7 +14,6 @@ import (
 // derivations that none repeats and none correlates (stattest.Streams), or after a dash with the reason
 // why it needs none.
 var derived = map[string]string{
-	"census.stream":                           "TestBlocksAreNeverRepeated",
 	"net/federated/collect.shortID":           "- names owners and reports, for equality alone",
 	"net/federated/secsum.listGenerators":     "TestGeneratorsAreNeverRepeated",
 	"net/federated/secsum.ranges.draw":        "TestChallengesAreNeverRepeated",

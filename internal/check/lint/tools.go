@@ -24,8 +24,7 @@ import (
 
 // notCalled are files, or functions in them, that no program of the product calls. They are used by
 // tests of several packages, or by the laboratory, and need unexported parts of their package.
-var notCalled = []string{"internal/census/generate.go Parts", "internal/census/parquet.go",
-	"internal/privacy/mech/exit.go NewTapedExit",
+var notCalled = []string{"internal/privacy/mech/exit.go NewTapedExit",
 	"internal/privacy/mech/select.go Exponential.Name", "internal/privacy/mech/select.go Exponential.pick",
 	"internal/privacy/mech/select.go ExponentialFor", "internal/privacy/response/law.go Decode",
 	"internal/privacy/response/table.go CellLaws", "internal/privacy/response/table.go VectorLaws",

@@ -103,7 +103,7 @@ func (t *trial) trainAndJudge(ctx context.Context, learn, judge *dataset.Table) 
 		return nil, err
 	}
 	if found.AUC == nil {
-		return nil, fmt.Errorf("demo: the test half has one label only; give more --rows")
+		return nil, fmt.Errorf("demo: the test half has one label only")
 	}
 	t.auc = *found.AUC
 	return m, nil

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/train/forecast"
 )
@@ -61,11 +62,8 @@ func invented(t *testing.T, rows int) (yaml string, table []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := census.WriteCSV(&b, census.Generate(1, rows)); err != nil {
-		t.Fatal(err)
-	}
-	return string(text), b.Bytes()
+	b := censustest.CSV(1, rows)
+	return string(text), b
 }
 
 func TestFromNamesToAModel(t *testing.T) {

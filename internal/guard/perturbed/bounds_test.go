@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 // A problem is taken at each of its bounds, and refused beyond.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -26,7 +27,7 @@ func TestOneRowMovesTheGradientNoFurtherThanDeclared(t *testing.T) {
 	src, pairs := replay.Seeded(1, "gradients"), size.Of(60, 500)
 	for _, name := range []string{"objective", "objective, gamma", "objective, printed", "objective, huber"} {
 		p := problem(t, name, census.Schema())
-		tab := census.Generate(7, 50)
+		tab := censustest.Table(7, 50)
 		size := p.Size(tab.Rows)
 		for range pairs {
 			w := make([]float64, p.Space.Width()+1)
@@ -128,7 +129,7 @@ func TestRowsAreNoLongerThanDeclared(t *testing.T) {
 		for _, norm := range []float64{1, 0.7, 0.1} {
 			p := problem(t, "objective", census.Schema())
 			p.Space, p.Norm = spaceOf(t, census.Schema(), enc), norm
-			tab := census.Generate(2, 200)
+			tab := censustest.Table(2, 200)
 			longest := 0.0
 			for i := range tab.Rows {
 				one := tab.Subset([]int{i})

@@ -7,16 +7,17 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/optimize"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 // The solver's answer is where it says: an independent gradient, from widened
 // rows and compensated sums, is no longer than what the remainder covers.
 func TestCertificateHolds(t *testing.T) {
 	for _, name := range []string{"objective", "objective, printed", "objective, huber", "output, printed"} {
-		tab := census.Generate(3, 300)
+		tab := censustest.Table(3, 300)
 		p := problem(t, name, census.Schema())
 		for seed := range uint64(5) {
 			size := p.Size(tab.Rows)
@@ -39,7 +40,7 @@ func TestCertificateHolds(t *testing.T) {
 // Where Newton fails, gradient steps reach the same certificate within the
 // number of steps they promise.
 func TestAcceleratedStepsReachTheCertificate(t *testing.T) {
-	tab := census.Generate(3, 200)
+	tab := censustest.Table(3, 200)
 	p := problem(t, "objective", census.Schema())
 	p.Reg = 0.01
 	size := p.Size(tab.Rows)
@@ -71,7 +72,7 @@ func TestAcceleratedStepsReachTheCertificate(t *testing.T) {
 func TestMinimumOfAllRows(t *testing.T) {
 	for _, n := range []int{2, fewRows - 1, fewRows, fewRows + 1, someRows - 1, someRows, someRows + 1, 4999, 8*someRows - 1,
 		8 * someRows, 8*someRows + 1, 50_001} {
-		tab := census.Generate(3, n)
+		tab := censustest.Table(3, n)
 		p := problem(t, "objective", census.Schema())
 		p.Epsilon, p.Reg = 8*dp.Nano, 0.01
 		size := p.Size(tab.Rows)

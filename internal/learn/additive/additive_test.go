@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
@@ -152,7 +152,7 @@ func keepOne(s *schema.Schema) {
 
 // with returns the census table of the given size and plans for one setting.
 func with(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
-	tab := census.Generate(11, rows)
+	tab := censustest.Table(12, rows)
 	s := *tab.Schema
 	s.Columns = append([]schema.Column(nil), s.Columns...)
 	tab.Schema = &s

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
@@ -69,7 +69,7 @@ const manyClasses = 3
 
 // withClasses is with, of a label of so many levels and of ten columns.
 func withClasses(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
-	tab := learntest.Levels(census.Generate(11, rows), manyClasses, nil)
+	tab := learntest.Levels(censustest.Table(11, rows), manyClasses, nil)
 	tab.Schema.Columns = slices.Clone(tab.Schema.Columns)
 	s := tab.Schema
 	for _, j := range s.Features()[10:] {
@@ -469,7 +469,7 @@ func copies(s *schema.Schema, columns int) *dataset.Table {
 
 // Scores of classes against sums over rows from the definitions.
 func TestClassScoresAgreeWithNaiveTwin(t *testing.T) {
-	tab := learntest.Levels(census.Generate(3, 9_000), 4, nil) // more than one block
+	tab := learntest.Levels(censustest.Table(3, 9_000), 4, nil) // more than one block
 	eng := learntest.Engine(t, tab)
 	start := []float64{0.3, -0.2, 0, 1}
 	z := make([][]float64, tab.Rows)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -22,7 +22,7 @@ func TestWeightsOfClassesMoveScoresAlone(t *testing.T) {
 		var tapes [2][]mechtest.Passage
 		var models [2]*model.Model
 		for i, w := range [][]float64{nil, weights} {
-			tab := learntest.Levels(census.Generate(1, 400), len(weights), w)
+			tab := learntest.Levels(censustest.Table(1, 400), len(weights), w)
 			pl, err := Params{Epsilon: dp.Nano}.Plan(tab.Schema, 400)
 			if err != nil {
 				t.Fatal(err)

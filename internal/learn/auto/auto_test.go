@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
@@ -62,7 +62,7 @@ func allPrivate(_ *Params, s *schema.Schema) {
 // with is the census table of the given size and a plan for one setting. The rows
 // that the rules reckon with are those of a larger table, so that they ask.
 func with(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
-	tab := census.Generate(11, rows)
+	tab := censustest.Table(11, rows)
 	if c.classes > 2 {
 		tab = learntest.Levels(tab, c.classes, nil)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -105,7 +106,7 @@ func settings() map[string]func(*Params, *schema.Schema) {
 // with returns the census table of the given size and a plan for one setting.
 func with(set func(*Params, *schema.Schema), eps dp.Epsilon,
 	rounds, rows int) (*dataset.Table, Params, func() (learn.Plan, error)) {
-	tab := census.Generate(11, rows)
+	tab := censustest.Table(12, rows)
 	s := *tab.Schema
 	s.Columns = append([]schema.Column(nil), s.Columns...)
 	tab.Schema = &s

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
@@ -19,7 +19,7 @@ import (
 // The public classifier counts its mistakes by the answers a model gives, also
 // where the fitted score is zero but for rounding.
 func TestPublicAnswersAreTheModels(t *testing.T) {
-	tab := census.Generate(4, 3000)
+	tab := censustest.Table(4, 3000)
 	cols := tab.Schema.ByRole(schema.Public)
 	sp, err := feature.NewSpace(tab.Schema, feature.Ordinal, cols)
 	if err != nil {

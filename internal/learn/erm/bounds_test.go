@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard/perturbed"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 // Every choice is taken up to its bounds and refused beyond, and the rule for the ridge stays within

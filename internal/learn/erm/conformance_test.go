@@ -7,10 +7,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -45,7 +46,7 @@ func planner(p Params, s *schema.Schema, rows int) func() (learn.Plan, error) {
 func TestConformance(t *testing.T) {
 	for name, p := range settings() {
 		t.Run(name, func(t *testing.T) {
-			learntest.Run(t, learntest.Case{Plan: planner(p, census.Schema(), 400), Table: census.Generate(1, 400)})
+			learntest.Run(t, learntest.Case{Plan: planner(p, census.Schema(), 400), Table: censustest.Table(1, 400)})
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -22,7 +22,7 @@ import (
 // leveled are tables of two and three levels, rows of each counting the same or
 // not.
 func leveled(seed uint64, rows int) map[string]*dataset.Table {
-	tab := census.Generate(seed, rows)
+	tab := censustest.Table(seed, rows)
 	return map[string]*dataset.Table{
 		"2 levels, weights": learntest.Levels(tab, 2, []float64{1, 3}),
 		"3 levels":          learntest.Levels(tab, 3, nil),
@@ -73,7 +73,7 @@ func TestReplayNonInterferenceOfLevels(t *testing.T) {
 // The parts of ε add up to it, each fit states its own part and has the noise of
 // that part: of a K-th of ε, not of ε (4.1).
 func TestEveryFitPaysItsPart(t *testing.T) {
-	tab := learntest.Levels(census.Generate(1, 60), 3, nil)
+	tab := learntest.Levels(censustest.Table(1, 60), 3, nil)
 	for _, name := range []string{"objective", "output", "output, laplace"} {
 		p := settings()[name]
 		p.Epsilon, p.Reg = dp.Nano+1, 0.5
@@ -137,7 +137,7 @@ func noiseOf(pl *Plan) float64 {
 // Without noise and in the mean over all rows, a level of weight 3 counts as
 // its rows three times.
 func TestWeightsCountRows(t *testing.T) {
-	tab := census.Generate(4, 300)
+	tab := censustest.Table(4, 300)
 	p := settings()["not private"]
 	p.Reg = 0.01
 	weighted := learntest.Levels(tab, 2, []float64{1, 3})
@@ -172,7 +172,7 @@ func TestWeightsCountRows(t *testing.T) {
 // Levels of three far groups of points are told apart, and the scores of a row
 // are in proportion to the fits' own probabilities.
 func TestThreeGroupsAreTold(t *testing.T) {
-	s := *learntest.Levels(census.Generate(1, 2), 3, nil).Schema
+	s := *learntest.Levels(censustest.Table(1, 2), 3, nil).Schema
 	s.Columns = slices.Clone(s.Columns[:2])
 	for j := range s.Columns {
 		s.Columns[j] = numberColumn(fmt.Sprint("x", j))

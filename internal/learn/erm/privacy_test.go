@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/examples"
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -29,7 +29,7 @@ func TestReplayNonInterference(t *testing.T) {
 		"objective, huber", "output", "output, gamma", "output, cms11", "output, laplace", "output, chosen"})) {
 		p := settings()[name]
 		src := replay.Seeded(uint64(i), "pairs")
-		tab := census.Generate(uint64(i), 40)
+		tab := censustest.Table(uint64(i), 40)
 		if name == "output, chosen" {
 			p.Epsilon = 15 * dp.Nano
 			if pl, err := p.Plan(tab.Schema, tab.Rows); err != nil || pl.ask == 0 {
@@ -91,7 +91,7 @@ func TestOutputSensitivityIsHeld(t *testing.T) {
 	} {
 		p := settings()["output"]
 		p.Noise, p.Mode, p.Reg, p.Loss, p.Norm, p.Encoding = c.noise, c.mode, c.reg, c.loss, c.norm, c.enc
-		tab := census.Generate(9, 6)
+		tab := censustest.Table(9, 6)
 		for range 100 {
 			b := learntest.Neighbour(tab, src, dp.WholeRow)
 			_, worst, _ := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, 1, nil)
@@ -106,7 +106,7 @@ func TestOutputSensitivityIsHeld(t *testing.T) {
 // have the loss that was minimised, and shortening too little or not at all has
 // another.
 func TestModelsShortenRowsAsTrainingDid(t *testing.T) {
-	tab := census.Generate(3, 300)
+	tab := censustest.Table(3, 300)
 	p := Defaults()
 	p.NotPrivate, p.Norm, p.Reg, p.Encoding = true, 0.7, 0.001, feature.Ordinal
 	pl, err := p.Plan(tab.Schema, tab.Rows)

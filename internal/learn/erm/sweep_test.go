@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
@@ -30,7 +30,7 @@ func TestSweep(t *testing.T) {
 	if path == "" {
 		t.Skip("set DISCREET_ERM_SWEEP to a file to write the sweep behind DefaultReg")
 	}
-	all := census.Generate(1, 60_000)
+	all := censustest.Table(1, 60_000)
 	test := all.Subset(balanced(all, 40_000, 60_000, 8000))
 	var levels []string
 	for _, l := range all.Schema.Label.Levels {

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -74,7 +75,7 @@ func TestThresholdRule(t *testing.T) {
 // what the model then answers, long rows shortened or not.
 func TestThresholdIsWhereTheModelIsRight(t *testing.T) {
 	for _, norm := range []float64{1, 0.6} {
-		tab := census.Generate(4, 500)
+		tab := censustest.Table(4, 500)
 		p := settings()["output, chosen"]
 		p.Norm = norm
 		pl, err := p.Plan(tab.Schema, tab.Rows)
@@ -111,7 +112,7 @@ func TestThresholdIsWhereTheModelIsRight(t *testing.T) {
 // On a generated table whose labels are unbalanced, where a strong ridge alone
 // answers one level always, a chosen threshold is better by more than noise.
 func TestThresholdPays(t *testing.T) {
-	all := census.Generate(1, 20_000)
+	all := censustest.Table(1, 20_000)
 	train, test := all.Subset(upTo(0, 12_000)), all.Subset(upTo(12_000, 20_000))
 	p := Defaults()
 	p.Epsilon = dp.Nano / 10
@@ -171,7 +172,7 @@ func TestThresholdSweep(t *testing.T) {
 		t.Skip("set DISCREET_ERM_THRESHOLD to a file to write the sweep behind the threshold's rule")
 	}
 	const repeats = 20
-	all := census.Generate(1, 60_000)
+	all := censustest.Table(1, 60_000)
 	var out strings.Builder
 	out.WriteString("labels\tencoding\trows\tepsilon\trows·epsilon\tcrowd\tmethod\tpart\taccuracy\tgain\tits standard " +
 		"error\tauc\tcalibration error\n")

@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 // A ridge is taken from its smallest to its largest and refused beyond, and the rule stays within its

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -21,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -49,7 +50,7 @@ func planner(p Params, s *schema.Schema, rows int) func() (learn.Plan, error) {
 func TestConformance(t *testing.T) {
 	for name, p := range settings() {
 		t.Run(name, func(t *testing.T) {
-			learntest.Run(t, learntest.Case{Plan: planner(p, census.Schema(), 400), Table: census.Generate(1, 400),
+			learntest.Run(t, learntest.Case{Plan: planner(p, census.Schema(), 400), Table: censustest.Table(1, 400),
 				OrderFree: true})
 		})
 	}
@@ -100,7 +101,7 @@ func TestReplayNonInterference(t *testing.T) {
 	for _, name := range []string{"auto", "gamma", "laplace", "gaussian"} {
 		p := settings()[name]
 		src := replay.Seeded(1, "pairs "+name)
-		tab := census.Generate(4, 60)
+		tab := censustest.Table(4, 60)
 		for k := range 500 {
 			b := learntest.Neighbour(tab, src, dp.LabelOnly)
 			shift := float64(rng.Below(src, 1000))
@@ -123,7 +124,7 @@ func TestReplayNonInterference(t *testing.T) {
 // known, in the plan or at the latest before the charge.
 func TestDeltaAgainstRows(t *testing.T) {
 	p := settings()["gaussian"]
-	tab := census.Generate(1, 400)
+	tab := censustest.Table(1, 400)
 	for delta, ok := range map[dp.Delta]bool{dp.Femto/400 - 1: true, dp.Femto / 400: false} {
 		p.Delta = delta
 		if _, err := p.Plan(tab.Schema, 400); (err == nil) != ok {
@@ -150,7 +151,7 @@ func (c *counter) Counted() bool                                      { return f
 // (1, 1e-6) gives, by Balle and Wang's formula in this test's own arithmetic.
 func TestGaussianNoiseIsCalibrated(t *testing.T) {
 	p := settings()["gaussian"]
-	tab := census.Generate(4, 60)
+	tab := censustest.Table(4, 60)
 	pl, err := p.Plan(tab.Schema, tab.Rows)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestGaussianNoiseIsCalibrated(t *testing.T) {
 func TestSensitivityIsReached(t *testing.T) {
 	for _, name := range []string{"auto", "gamma", "laplace", "gaussian"} {
 		p := settings()[name]
-		tab := census.Generate(4, 60)
+		tab := censustest.Table(4, 60)
 		best := 0.0
 		for i := range tab.Rows {
 			b := tab.Subset(all(tab.Rows))
@@ -191,7 +192,7 @@ func TestAutoIsShorter(t *testing.T) {
 	for encoding, want := range map[feature.Encoding]Noise{feature.OneHot: Laplace, feature.Ordinal: Gamma} {
 		p := Defaults()
 		p.Epsilon, p.Encoding = dp.Nano, encoding
-		tab := census.Generate(4, 60)
+		tab := censustest.Table(4, 60)
 		square := map[Noise]float64{}
 		for _, noise := range []Noise{Gamma, Laplace} {
 			p.Noise = noise
@@ -222,7 +223,7 @@ func TestAutoIsShorter(t *testing.T) {
 // Private columns are not read: with the same randomness they move no bit.
 func TestPrivateColumnsDoNotMatter(t *testing.T) {
 	p := settings()["gamma"]
-	tab := census.Generate(4, 60)
+	tab := censustest.Table(4, 60)
 	src := replay.Seeded(1, "columns")
 	for range 20 {
 		b := learntest.Neighbour(tab, src, dp.PrivateFeatures)
@@ -242,7 +243,7 @@ func TestPrivateColumnsDoNotMatter(t *testing.T) {
 // Without noise the minimum is that of erm, an independent writing of the same
 // loss, over the public columns alone.
 func TestWithoutNoiseItIsErm(t *testing.T) {
-	tab := census.Generate(6, 500)
+	tab := censustest.Table(6, 500)
 	var public []int
 	for j := range tab.Schema.Columns {
 		if tab.Schema.Columns[j].Role == schema.Public {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -18,7 +18,7 @@ import (
 func TestConformanceOfLevels(t *testing.T) {
 	for name, p := range settings() {
 		t.Run(name, func(t *testing.T) {
-			tab := learntest.Levels(census.Generate(1, 400), 4, nil)
+			tab := learntest.Levels(censustest.Table(1, 400), 4, nil)
 			learntest.Run(t, learntest.Case{Plan: planner(p, tab.Schema, 400), Table: tab, OrderFree: true})
 		})
 	}
@@ -29,7 +29,7 @@ func TestReplayNonInterferenceOfLevels(t *testing.T) {
 	for _, name := range []string{"auto", "gamma", "laplace", "gaussian"} {
 		p := settings()[name]
 		src := replay.Seeded(1, "levels "+name)
-		tab := learntest.Levels(census.Generate(4, 60), 4, nil)
+		tab := learntest.Levels(censustest.Table(4, 60), 4, nil)
 		for k := range 200 {
 			b := learntest.Neighbour(tab, src, dp.LabelOnly)
 			shift := float64(rng.Below(src, 1000))
@@ -53,7 +53,7 @@ func TestSensitivityOfLevelsIsReached(t *testing.T) {
 	for _, k := range []int{3, 6} {
 		for _, name := range []string{"gamma", "laplace", "gaussian"} {
 			p := settings()[name]
-			tab := learntest.Levels(census.Generate(4, 60), k, nil)
+			tab := learntest.Levels(censustest.Table(4, 60), k, nil)
 			best := 0.0
 			for i := range tab.Rows {
 				b := tab.Subset(all(tab.Rows))
@@ -72,7 +72,7 @@ func TestSensitivityOfLevelsIsReached(t *testing.T) {
 // Without noise each level's function is that of a binary label, level against
 // rest, to what rounding the statistic moves.
 func TestLevelsEqualBinaryFits(t *testing.T) {
-	tab := learntest.Levels(census.Generate(6, 500), 3, nil)
+	tab := learntest.Levels(censustest.Table(6, 500), 3, nil)
 	p := settings()["not private"]
 	p.Reg = 0.003
 	pl, err := p.Plan(tab.Schema, tab.Rows)
@@ -81,7 +81,7 @@ func TestLevelsEqualBinaryFits(t *testing.T) {
 	}
 	m := learntest.Fit(t, pl, tab, nil, 1)
 	for level := range 3 {
-		two := learntest.Levels(census.Generate(6, 500), 2, nil)
+		two := learntest.Levels(censustest.Table(6, 500), 2, nil)
 		for i := range two.Labels {
 			two.Labels[i] = uint8(1 - two.Schema.Label.Positive)
 			if int(tab.Labels[i]) == level {
@@ -104,7 +104,7 @@ func TestLevelsEqualBinaryFits(t *testing.T) {
 
 // The released parts are made to add up to the mean row again, each by the same.
 func TestPartsAddUpToTheMeanRow(t *testing.T) {
-	tab := learntest.Levels(census.Generate(4, 60), 3, nil)
+	tab := learntest.Levels(censustest.Table(4, 60), 3, nil)
 	pl, err := settings()["gamma"].Plan(tab.Schema, tab.Rows)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -20,7 +20,7 @@ func TestConformanceOfLevels(t *testing.T) {
 		weights []float64
 	}{{3, nil}, {4, []float64{1, 2, 3, 0.5}}, {2, []float64{1, 3}}} {
 		t.Run(fmt.Sprintf("%d levels, weights %g", c.levels, c.weights), func(t *testing.T) {
-			tab := learntest.Levels(census.Generate(1, 400), c.levels, c.weights)
+			tab := learntest.Levels(censustest.Table(1, 400), c.levels, c.weights)
 			learntest.Run(t, learntest.Case{
 				Plan:  func() (learn.Plan, error) { return everything.Plan(tab.Schema, 0) },
 				Table: tab,
@@ -42,7 +42,7 @@ func fit(t *testing.T, p Params, tab *dataset.Table) *model.Model {
 // is three rows.
 func TestLevelsEqualBinaryFits(t *testing.T) {
 	for _, weights := range [][]float64{nil, {3, 1, 2}} {
-		tab := learntest.Levels(census.Generate(2, 500), 3, weights)
+		tab := learntest.Levels(censustest.Table(2, 500), 3, weights)
 		p := everything
 		p.Reg = 0.01
 		m := fit(t, p, tab)
@@ -57,7 +57,7 @@ func TestLevelsEqualBinaryFits(t *testing.T) {
 			}
 		}
 		for level := range 3 {
-			two := learntest.Levels(census.Generate(2, 500), 2, nil)
+			two := learntest.Levels(censustest.Table(2, 500), 2, nil)
 			for i := range two.Labels {
 				two.Labels[i] = uint8(1 - two.Schema.Label.Positive)
 				if int(tab.Labels[i]) == level {

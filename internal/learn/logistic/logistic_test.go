@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -31,7 +32,7 @@ func TestConformance(t *testing.T) {
 			p.Encoding = enc
 			learntest.Run(t, learntest.Case{
 				Plan:  func() (learn.Plan, error) { return p.Plan(census.Schema(), 0) },
-				Table: census.Generate(1, 500),
+				Table: censustest.Table(1, 500),
 			})
 		})
 	}
@@ -74,7 +75,7 @@ func TestPlanRefuses(t *testing.T) {
 }
 
 func TestPublicColumnsNeedNoOverrideAndSaySo(t *testing.T) {
-	tab := census.Generate(2, 300)
+	tab := censustest.Table(2, 300)
 	pl, err := Params{Encoding: feature.Ordinal, Columns: nonprivate.Public}.Plan(tab.Schema, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,7 @@ func TestPublicColumnsNeedNoOverrideAndSaySo(t *testing.T) {
 func groupsOf(t testing.TB, rows int, enc feature.Encoding,
 	cols []int) (sp *feature.Space, g *engine.Groups, pos, neg []float64) {
 	t.Helper()
-	tab := census.Generate(3, rows)
+	tab := censustest.Table(3, rows)
 	sp, err := feature.NewSpace(tab.Schema, enc, cols)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +148,7 @@ func TestFitOverRowsEqualsFitOverGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := learntest.Fit(t, pl, census.Generate(3, rows), nil, 1)
+	m := learntest.Fit(t, pl, censustest.Table(3, rows), nil, 1)
 	if d := apart(append(slices.Clone(m.Classifier.(*model.Logistic).Coef), m.Classifier.(*model.Logistic).Bias),
 		best.Coef); !(d < room) {
 		t.Errorf("coefficients differ by %g", d)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
@@ -21,7 +21,7 @@ import (
 // ofClasses is a model of a label of four levels, and the table it was fitted to.
 func ofClasses(t *testing.T) (*model.Model, *Explanation) {
 	t.Helper()
-	tab := learntest.Levels(census.Generate(5, 3_000), 4, nil)
+	tab := learntest.Levels(censustest.Table(5, 3_000), 4, nil)
 	pl, err := additive.Params{Epsilon: 20 * dp.Nano}.Plan(tab.Schema, tab.Rows)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestClassStepsAreCentredAndOrdered(t *testing.T) {
 // the mean of all classes.
 func TestClassContributionsAddUpToTheScores(t *testing.T) {
 	m, e := ofClasses(t)
-	tab := learntest.Levels(census.Generate(6, 200), 4, nil)
+	tab := learntest.Levels(censustest.Table(6, 200), 4, nil)
 	p, err := m.Bind(tab.Schema)
 	if err != nil {
 		t.Fatal(err)

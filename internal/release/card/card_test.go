@@ -20,10 +20,11 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -38,7 +39,7 @@ var (
 func models(t *testing.T) (out []*model.Model) {
 	t.Helper()
 	s := census.Schema()
-	tab := census.Generate(1, 200)
+	tab := censustest.Table(1, 200)
 	for _, c := range []train.Choice{
 		{Learner: "additive", Price: train.PriceText{Epsilon: "1", Delta: "0"}},
 		{Learner: "brc", Price: train.PriceText{Epsilon: "0.5", Delta: "0"}},

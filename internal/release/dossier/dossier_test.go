@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/anchor"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/card"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -49,7 +50,7 @@ func trainModel(t testing.TB, learner, epsilon, delta string, job *train.Job) []
 		t.Fatal(err)
 	}
 	run := train.Training{Op: "train", Request: req, Schema: census.Schema(), Exceed: true, Job: job,
-		Read: func(context.Context) (*dataset.Table, error) { return census.Generate(1, 200), nil }}
+		Read: func(context.Context) (*dataset.Table, error) { return censustest.Table(1, 200), nil }}
 	m, err := run.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -20,12 +20,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/realdata"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/spark"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
@@ -155,12 +156,9 @@ func writeRows(t *testing.T, rows int) (folder string, files []string) {
 	t.Helper()
 	folder = t.TempDir()
 	for k := range 4 {
-		var b bytes.Buffer
-		if err := census.WriteParquet(&b, census.Generate(uint64(k+1), rows/4)); err != nil {
-			t.Fatal(err)
-		}
+		b := censustest.Parquet(uint64(k+1), rows/4)
 		files = append(files, filepath.Join(folder, fmt.Sprintf("part-%d.parquet", k)))
-		if err := os.WriteFile(files[k], b.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(files[k], b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,11 +353,8 @@ func writePersons(t *testing.T, count int) (s *schema.Schema, files []string) {
 	whole.Label.Position++
 	folder := t.TempDir()
 	for k := range 4 {
-		var b bytes.Buffer
-		if err := census.WriteCSV(&b, census.Generate(uint64(k+1), count/4)); err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+		b := censustest.CSV(uint64(k+1), count/4)
+		lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 		lines[0] = "pid," + lines[0]
 		for i := 1; i < len(lines); i++ {
 			id := ""
@@ -554,11 +549,8 @@ func linkFiles(t *testing.T, files []string) (folder string) {
 func addRowWithoutLabel(t *testing.T, files []string) (folder string) {
 	t.Helper()
 	folder = linkFiles(t, files[1:])
-	var b bytes.Buffer
-	if err := census.WriteCSV(&b, census.Generate(9, 50)); err != nil {
-		t.Fatal(err)
-	}
-	text := bytes.TrimSpace(b.Bytes())
+	b := censustest.CSV(9, 50)
+	text := bytes.TrimSpace(b)
 	text = append(text[:bytes.LastIndexByte(text, ',')+1], "CANARY\n"...)
 	from := filepath.Join(t.TempDir(), "rows.csv")
 	if err := os.WriteFile(from, text, 0o600); err != nil {

@@ -11,8 +11,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"

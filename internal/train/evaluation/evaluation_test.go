@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -21,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -102,7 +103,7 @@ type setting struct {
 // settingOf draws one: any relation, roles, number of classes and of cells, persons, one model or two, and a δ or none.
 func settingOf(src rng.Source) setting {
 	draw := func(n int) int { return int(rng.Below(src, uint64(n))) }
-	tab := census.Generate(uint64(draw(1000)), 40)
+	tab := censustest.Table(uint64(draw(1000)), 40)
 	classes := 2
 	if draw(3) == 0 {
 		classes = []int{3, 3, 3, 3, 4, 9, 20}[draw(7)]
@@ -308,7 +309,7 @@ func TestCountsByHand(t *testing.T) {
 // With exact counts of many rows every number is near the one that package metrics finds, and its
 // interval holds it; exactly so if each score has a cell of its own.
 func TestReportOfExactCounts(t *testing.T) {
-	tab := census.Generate(3, 20000)
+	tab := censustest.Table(3, 20000)
 	few, many := scoring(tab.Schema, 0.4), scoring(tab.Schema, 0.4)
 	sh := &many.Classifier.(*model.Additive).Shapes[0]
 	j := slices.IndexFunc(tab.Schema.Columns, func(c schema.Column) bool { return c.Name == sh.Column })
@@ -397,7 +398,7 @@ func TestScopeCoversWhatIsPrivate(t *testing.T) {
 func TestPlanRefuses(t *testing.T) {
 	s := census.Schema()
 	good := Params{Epsilon: dp.Nano, Models: []*model.Model{scoring(s, 1)}, Threshold: 0.5}
-	three := learntest.Levels(census.Generate(1, 10), 3, nil).Schema
+	three := learntest.Levels(censustest.Table(1, 10), 3, nil).Schema
 	for name, c := range map[string]struct {
 		change func(*Params)
 		s      *schema.Schema
@@ -425,7 +426,7 @@ func TestPlanRefuses(t *testing.T) {
 // Of many classes a δ buys less noise, and of two none is spent.
 func TestDeltaIsSpentWhereItHelps(t *testing.T) {
 	for classes, spends := range map[int]bool{2: false, 3: false, 12: true} {
-		tab := census.Generate(1, 100)
+		tab := censustest.Table(1, 100)
 		if classes > 2 {
 			tab = learntest.Levels(tab, classes, nil)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -28,7 +28,7 @@ func plain(_ dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
 // The curves of a page are those of its numbers: the area below the ROC curve is the AUC, but for what lies
 // between its points.
 func TestCurvesAreOfTheNumbers(t *testing.T) {
-	tab := census.Generate(7, 2000)
+	tab := censustest.Table(7, 2000)
 	rows, err := memory.New(tab)
 	if err != nil {
 		t.Fatal(err)

@@ -13,15 +13,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // trained is a small model and the table it was trained on.
 var trained = sync.OnceValues(func() (*model.Model, *dataset.Table) {
-	tab := census.Generate(1, 300)
+	tab := censustest.Table(1, 300)
 	req, err := train.Choice{Learner: "additive", Price: train.PriceText{Epsilon: "5", Delta: "0"}}.Request("train")
 	if err != nil {
 		panic(err)

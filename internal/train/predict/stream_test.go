@@ -3,7 +3,6 @@
 package predict
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -12,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
@@ -21,15 +20,9 @@ func streamFiles(t *testing.T, rows int) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{}
-	for name, write := range map[string]func(io.Writer, *dataset.Table) error{
-		"t.csv": census.WriteCSV, "t.parquet": census.WriteParquet,
-	} {
-		var b bytes.Buffer
-		if err := write(&b, census.Generate(5, rows)); err != nil {
-			t.Fatal(err)
-		}
+	for name, file := range map[string][]byte{"t.csv": censustest.CSV(5, rows), "t.parquet": censustest.Parquet(5, rows)} {
 		files[name] = filepath.Join(dir, name)
-		if err := os.WriteFile(files[name], b.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(files[name], file, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

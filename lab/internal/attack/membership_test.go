@@ -7,7 +7,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
@@ -18,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train/audit"
+	"github.com/discreet-dp/discreet/lab/internal/census"
 )
 
 func replays(name string) func(uint64) rng.Source {

@@ -5,8 +5,8 @@ package compare
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/lab/internal/census"
 )
 
 // Up to as many prices and repeats as there may be are compared, each at its price, and one more is

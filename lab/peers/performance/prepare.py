@@ -3,9 +3,9 @@
 
 usage: prepare.py FOLDER SIZE ...
 
-FOLDER holds the built command, discreet. Of each size there are train-SIZE.parquet
-and held-out-SIZE.parquet, the first people of discreet demo's two tables. The
-encodings of peer.py must be those of lab/peers/rivals.
+FOLDER holds the built commands, discreet and discreet-lab. Of each size there are
+train-SIZE.parquet and held-out-SIZE.parquet, the first people of two halves of an
+invented census. The encodings of peer.py must be those of lab/peers/rivals.
 """
 
 import gzip
@@ -26,7 +26,7 @@ COMPARED = 2000  # rows
 
 def compare(folder, schema, size):
     """Refuses an encoding that is not the one of lab/peers/rivals."""
-    with open(folder / "train.csv", "rb") as f, gzip.open(folder / "some.csv.gz", "wb") as g:
+    with gzip.open(folder / "people.csv.gz", "rb") as f, gzip.open(folder / "some.csv.gz", "wb") as g:
         g.writelines(f.readline() for _ in range(COMPARED + 1))
     table = Table(schema, folder, ["some.csv.gz"])
     theirs = table.draw(np.random.default_rng(1), None)
@@ -43,11 +43,12 @@ def compare(folder, schema, size):
 
 def main():
     folder, sizes = pathlib.Path(sys.argv[1]), [int(s) for s in sys.argv[2:]]
-    subprocess.run([folder / "discreet", "demo", "--rows", str(2 * max(sizes)), "--save", folder], check=True, stdout=subprocess.DEVNULL)
-    for name in "train", "held-out":
-        table = pyarrow.csv.read_csv(folder / f"{name}.csv", convert_options=pyarrow.csv.ConvertOptions(null_values=["?"], strings_can_be_null=True))
+    half = max(sizes)
+    subprocess.run([folder / "discreet-lab", "census", "--rows", str(2 * half), "--out", folder], check=True)
+    table = pyarrow.csv.read_csv(folder / "people.csv.gz", convert_options=pyarrow.csv.ConvertOptions(null_values=["?"], strings_can_be_null=True))
+    for name, first in ("train", 0), ("held-out", half):
         for size in sizes:
-            pyarrow.parquet.write_table(table.slice(0, size), folder / f"{name}-{size}.parquet")
+            pyarrow.parquet.write_table(table.slice(first, size), folder / f"{name}-{size}.parquet")
     schema = folder.absolute() / "census.yaml"
     for relation in "add-remove", "replace-one":
         (folder / f"{relation}.yaml").write_text(Table(schema, folder, []).closed(relation))

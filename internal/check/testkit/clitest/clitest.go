@@ -13,8 +13,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 // Exits is the script command "exits CODE COMMAND...". It checks that the command fails with that exit
@@ -55,13 +56,13 @@ func Census(ts *testscript.TestScript, neg bool, args []string) {
 
 // WriteCensus writes an invented census: census.yaml, census.csv and census.parquet.
 func WriteCensus(dir string, rows int) error {
-	table := census.Generate(1, rows)
-	return errors.Join(
-		WritePrivate(filepath.Join(dir, "census.yaml"),
-			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
-		WritePrivate(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
-		WritePrivate(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
-	)
+	var failed error
+	for name, file := range map[string][]byte{"census.yaml": census.SchemaYAML(), "census.csv": censustest.CSV(1, rows),
+		"census.parquet": censustest.Parquet(1, rows)} {
+		failed = errors.Join(failed, WritePrivate(filepath.Join(dir, name),
+			func(w io.Writer) error { _, err := w.Write(file); return err }))
+	}
+	return failed
 }
 
 // WritePrivate writes a file in the way that commands do.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -27,7 +27,7 @@ import (
 // of them with a public source.
 func withDerived(t *testing.T, rows int) *dataset.Table {
 	t.Helper()
-	tab := census.Generate(9, rows)
+	tab := censustest.Table(9, rows)
 	tab.Schema.Columns[slices.IndexFunc(tab.Schema.Columns,
 		func(c schema.Column) bool { return c.Name == "years_in_job" })].Role = schema.Public
 	text, err := tab.Schema.YAML()

@@ -5,7 +5,7 @@ package learntest_test
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -16,7 +16,7 @@ import (
 
 // personTable is a census of persons with several rows, of whom every learner takes one.
 func personTable(rows int) *dataset.Table {
-	return learntest.WithPersons(census.Generate(9, rows), replay.Seeded(4, "persons"), 1)
+	return learntest.WithPersons(censustest.Table(9, rows), replay.Seeded(4, "persons"), 1)
 }
 
 // Every learner keeps its contract where the unit is a person.

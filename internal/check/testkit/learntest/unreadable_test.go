@@ -3,11 +3,10 @@
 package learntest_test
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -35,10 +34,7 @@ func TestNonInterferenceWithUnreadableCells(t *testing.T) {
 	for _, g := range guarded {
 		tab := withDerived(t, 60)
 		g.change(tab.Schema)
-		var text bytes.Buffer
-		if err := census.WriteCSV(&text, tab); err != nil {
-			t.Fatal(err)
-		}
+		text := censustest.CSV(9, 60)
 		for name, plan := range planners() {
 			if _, err := plan(tab.Schema, tab.Rows); err != nil {
 				continue // not for this relation
@@ -52,7 +48,7 @@ func TestNonInterferenceWithUnreadableCells(t *testing.T) {
 				}
 				src := replay.Seeded(2, g.name+name)
 				for k := range 12 {
-					a, b := learntest.Unreadable(t, tab.Schema, text.Bytes(), src, scope)
+					a, b := learntest.Unreadable(t, tab.Schema, text, src, scope)
 					again := func() (learn.Plan, error) { return plan(tab.Schema, tab.Rows) }
 					differs, worst, at := learntest.Interference(t, again, a, b, uint64(k), answers(rng.Below(src, 1000)))
 					if differs != "" {

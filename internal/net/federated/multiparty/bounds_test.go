@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -23,7 +24,7 @@ import (
 func TestEveryVoteCountsOnce(t *testing.T) {
 	size.OnlyLong(t, "counts millions of votes; TestStatisticIsTheNaiveMean counts those of one piece")
 	const distinct = 331 // no divisor of a piece
-	base := census.Generate(1, distinct)
+	base := censustest.Table(1, distinct)
 	scale := 0.0
 	var features [][]float64
 	for _, n := range []int{momentRows - 1, momentRows, momentRows + 1, stripRows, stripRows + 1, 2*stripRows - 1,

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
@@ -31,7 +31,7 @@ import (
 
 // worlds are auxiliary tables: the census, and one whose label has three levels.
 func worlds() map[string]*dataset.Table {
-	two := census.Generate(1, 300)
+	two := censustest.Table(1, 300)
 	three := *two
 	s := *two.Schema
 	s.Label.Levels = []schema.Level{{Value: "low"}, {Value: "mid"}, {Value: "high"}}
@@ -234,7 +234,7 @@ func TestOnePartyMovesNothingFurther(t *testing.T) {
 // Nothing of a model but what left may depend on a party: random pairs of
 // hand-ins, of labels, of probabilities, or none, under random scripts.
 func TestReplayNonInterference(t *testing.T) {
-	tab := census.Generate(4, 40)
+	tab := censustest.Table(4, 40)
 	for name, p := range map[string]Params{
 		"soft":     params(func(p *Params) { p.Encoding = feature.Ordinal }),
 		"majority": params(func(p *Params) { p.Method, p.Encoding = Majority, feature.Ordinal }),

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/net/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -19,7 +19,7 @@ import (
 // TestRepeats: a source that follows the part's number makes the same model on
 // any number of processors, another source another.
 func TestRepeats(t *testing.T) {
-	tab := census.Generate(1, 20_000)
+	tab := censustest.Table(1, 20_000)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	train := func(procs int, stream string) []byte {
 		runtime.GOMAXPROCS(procs)

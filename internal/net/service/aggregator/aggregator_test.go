@@ -20,7 +20,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/net/federated/answer"
@@ -36,6 +36,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/net/service/tasks"
 	"github.com/discreet-dp/discreet/internal/net/testkit/helpertest"
 	"github.com/discreet-dp/discreet/internal/net/testkit/nettest"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -212,7 +213,7 @@ func (f *federation) owners(n int, seed uint64) owner.Params {
 	return owner.Params{
 		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Mode: f.mode,
 		Honest: tasks.MaxRoster, Log: f.log,
-		Read: func(*schema.Schema) (*dataset.Table, error) { return census.Generate(seed, n), nil },
+		Read: func(*schema.Schema) (*dataset.Table, error) { return censustest.Table(seed, n), nil },
 	}
 }
 

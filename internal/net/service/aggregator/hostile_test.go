@@ -20,7 +20,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	owning "github.com/discreet-dp/discreet/internal/net/federated/answer"
@@ -59,7 +59,7 @@ func newAdversary(t *testing.T, f *federation, ann *tasks.Announcement, id wire.
 		read: map[*owning.Round]*wire.Round{}}
 	a.terms, err = owning.Accept(text, owning.Caps{Epsilon: 2 * dp.Nano})
 	must(t, err)
-	recs, err := a.terms.Bind(census.Generate(1, owners))
+	recs, err := a.terms.Bind(censustest.Table(1, owners))
 	must(t, err)
 	b, err := spending.Open(t.Context(), filepath.Join(t.TempDir(), "keys.db"), dp.Nano, "")
 	must(t, err)

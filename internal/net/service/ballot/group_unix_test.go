@@ -16,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/net/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -26,11 +27,7 @@ import (
 func TestCommandsEndWithTheirChildren(t *testing.T) {
 	dir := t.TempDir()
 	table := filepath.Join(dir, "census.csv")
-	f, err := os.Create(table)
-	if err == nil {
-		err = errors.Join(census.WriteCSV(f, census.Generate(1, 20)), f.Close())
-	}
-	if err != nil {
+	if err := os.WriteFile(table, censustest.CSV(1, 20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	child := filepath.Join(dir, "child")

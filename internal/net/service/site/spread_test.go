@@ -3,7 +3,6 @@
 package site
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
@@ -19,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -106,9 +106,7 @@ func censusRows(t *testing.T, seed uint64, n int, positives float64) (*schema.Sc
 	text := strings.ReplaceAll(string(census.SchemaYAML()), "replace-one", "add-remove")
 	s, err := schema.Parse([]byte(strings.ReplaceAll(text, "role: public", "role: private")))
 	must(t, err)
-	var b bytes.Buffer
-	must(t, census.WriteCSV(&b, census.Generate(seed, 2*n)))
-	all := strings.Split(strings.TrimSpace(b.String()), "\n")[1:]
+	all := strings.Split(strings.TrimSpace(string(censustest.CSV(seed, 2*n))), "\n")[1:]
 	yes, most := 0, int(positives*float64(n))
 	var rows []string
 	for _, row := range all {

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/net/federated/collect"
 	"github.com/discreet-dp/discreet/internal/net/federated/wire"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
 	"github.com/discreet-dp/discreet/internal/net/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/net/service/tasks"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 func must(t testing.TB, err error) {

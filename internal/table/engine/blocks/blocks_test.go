@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
@@ -29,7 +29,7 @@ func readColumns(s *schema.Schema) (cols []int) {
 
 // markedCensus is a census in which people of one age did not say how old they are.
 func markedCensus(rows int) *dataset.Table {
-	tab := census.Generate(3, rows)
+	tab := censustest.Table(3, rows)
 	age, c := &tab.Schema.Columns[0], &tab.Cols[0]
 	age.Missing, c.Marks = true, make([]uint8, len(c.Values))
 	c.Marks[3], c.Values[3] = 1, *age.Default
@@ -66,7 +66,7 @@ func TestBlockKeepsATable(t *testing.T) {
 
 // Whatever bytes say, they are refused or are a table whose codes all its columns hold.
 func FuzzBlock(f *testing.F) {
-	tab := census.Generate(3, 20)
+	tab := censustest.Table(3, 20)
 	text := []byte("schema")
 	b, err := Encode(tab, text)
 	if err != nil {
@@ -153,7 +153,7 @@ func TestStoreAnswersAsMemory(t *testing.T) {
 // What rows score is kept, and then only columns that a question adds are read: the others may be
 // damaged meanwhile.
 func TestStoreReadsWhatAQuestionAdds(t *testing.T) {
-	tab := census.Generate(3, 1000)
+	tab := censustest.Table(3, 1000)
 	ctx := context.Background()
 	memoryTable, err := memory.New(tab)
 	if err != nil {

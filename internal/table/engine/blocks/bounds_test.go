@@ -10,7 +10,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -18,7 +18,7 @@ import (
 
 // tableOf is a table of so many rows and a number with so many values.
 func tableOf(rows, values int) *dataset.Table {
-	base := census.Generate(3, min(rows, 997))
+	base := censustest.Table(3, min(rows, 997))
 	at := make([]int, rows)
 	for i := range at {
 		at[i] = i % base.Rows

@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
@@ -16,7 +16,7 @@ import (
 
 // Cells against a sum over rows from the definition, with a clip that bites.
 func TestCellsAgreeWithNaiveTwin(t *testing.T) {
-	tab := census.Generate(3, 40_000) // more than one chunk
+	tab := censustest.Table(3, 40_000) // more than one chunk
 	s := tab.Schema
 	var bins []feature.Bins
 	f := &feature.Additive{Intercept: -0.5, Clip: &feature.Clip{Shapes: 2, Low: -0.75, High: 0.25}}

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
@@ -52,7 +52,7 @@ func cellsOf(t *testing.T, m engine.Table, f *feature.Additive, bins []feature.B
 // What a table keeps of earlier questions must not show in an answer: each of
 // these is answered as by a table that was asked nothing before.
 func TestCellsAnswerAlikeWhateverWasAskedBefore(t *testing.T) {
-	tab := census.Generate(5, 9_000)
+	tab := censustest.Table(5, 9_000)
 	fresh := func() *memory.Table {
 		m, err := memory.New(tab)
 		if err != nil {
@@ -137,7 +137,7 @@ func (s *stopping) Err() error {
 
 // Many who ask at once each get the answer to their own question.
 func TestCellsOfManyAtOnce(t *testing.T) {
-	tab := census.Generate(5, 5_000)
+	tab := censustest.Table(5, 5_000)
 	m, err := memory.New(tab)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestCellsOfManyAtOnce(t *testing.T) {
 
 // The same of scores that grow by grids, and of another kind in between.
 func TestSlopesAnswerAlikeWhateverWasAskedBefore(t *testing.T) {
-	tab := census.Generate(5, 5_000)
+	tab := censustest.Table(5, 5_000)
 	used, err := memory.New(tab)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
@@ -68,7 +69,7 @@ func FuzzQuestion(f *testing.F) {
 	for _, text := range someQuestions(f) {
 		f.Add(text)
 	}
-	rows, err := memory.New(census.Generate(1, 60))
+	rows, err := memory.New(censustest.Table(1, 60))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func FuzzQuestion(f *testing.F) {
 
 // An answer that can be read is written in one way.
 func FuzzSums(f *testing.F) {
-	rows, err := memory.New(census.Generate(1, 60))
+	rows, err := memory.New(censustest.Table(1, 60))
 	if err != nil {
 		f.Fatal(err)
 	}

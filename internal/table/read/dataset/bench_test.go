@@ -5,30 +5,30 @@ package dataset_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
-// The tables are census.Generate's: 14 columns and a label. Set
+// The tables are those of the demo: 14 columns and a label. Set
 // DISCREET_BENCH_ROWS for another number of rows than 200,000.
-func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "table.csv", census.WriteCSV) }
-func BenchmarkReadParquet(b *testing.B) { benchmarkRead(b, "table.parquet", census.WriteParquet) }
+func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "table.csv", censustest.CSV) }
+func BenchmarkReadParquet(b *testing.B) { benchmarkRead(b, "table.parquet", censustest.Parquet) }
 
 // BenchmarkDecodeParquet is the least that reading can take: pages are unpacked and decoded, and no
 // cell is coded.
 func BenchmarkDecodeParquet(b *testing.B) {
-	benchmarkFile(b, "table.parquet", census.WriteParquet, func(path string) (int, error) {
+	benchmarkFile(b, "table.parquet", censustest.Parquet, func(path string) (int, error) {
 		rows, err := dataset.DecodeParquet(path)
 		return int(rows), err
 	})
 }
 
-func benchmarkRead(b *testing.B, name string, write func(io.Writer, *dataset.Table) error) {
+func benchmarkRead(b *testing.B, name string, write func(seed uint64, rows int) []byte) {
 	benchmarkFile(b, name, write, func(path string) (int, error) {
 		tab, err := dataset.Read(context.Background(), census.Schema(), dataset.Options{}, path)
 		if err != nil {
@@ -39,7 +39,7 @@ func benchmarkRead(b *testing.B, name string, write func(io.Writer, *dataset.Tab
 }
 
 func benchmarkFile(
-	b *testing.B, name string, write func(io.Writer, *dataset.Table) error, read func(path string) (int, error),
+	b *testing.B, name string, write func(seed uint64, rows int) []byte, read func(path string) (int, error),
 ) {
 	rows := 200_000
 	if text := os.Getenv("DISCREET_BENCH_ROWS"); text != "" {
@@ -48,21 +48,11 @@ func benchmarkFile(
 		}
 	}
 	path := filepath.Join(b.TempDir(), name)
-	f, err := os.Create(path)
-	if err != nil {
+	file := write(1, rows)
+	if err := os.WriteFile(path, file, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	if err := write(f, census.Generate(1, rows)); err != nil {
-		b.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		b.Fatal(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(info.Size())
+	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {
 		got, err := read(path)

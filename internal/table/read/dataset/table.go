@@ -20,15 +20,6 @@ type Table struct {
 	Persons []uint32
 }
 
-// Halves divides a table of independent rows.
-func (t *Table) Halves() (first, second *Table) {
-	rows := make([]int, t.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	return t.Subset(rows[:t.Rows/2]), t.Subset(rows[t.Rows/2:])
-}
-
 // Subset returns a new Table with the given rows, in the given order. Number
 // dictionaries are shared with t. Time and memory are linear in len(rows).
 func (t *Table) Subset(rows []int) *Table {

@@ -17,8 +17,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/ledgertest"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/read/sqlrows"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -102,11 +103,8 @@ func columnTypes(s *schema.Schema) (list []string) {
 // censusText is CSV of so many rows, in which some ages are missing.
 func censusText(t testing.TB, rows int) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	if err := census.WriteCSV(&b, census.Generate(7, rows)); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(b.String(), "\n")
+	b := censustest.CSV(7, rows)
+	lines := strings.Split(string(b), "\n")
 	for i := 5; i < len(lines)-1; i += 50 {
 		_, rest, _ := strings.Cut(lines[i], ",")
 		lines[i] = "?," + rest

@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/net/federated/wire"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
+	"github.com/discreet-dp/discreet/lab/internal/census"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/lab/internal/plot"

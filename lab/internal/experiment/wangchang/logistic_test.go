@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/optimize"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/lab/internal/census"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/features"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/vectors"

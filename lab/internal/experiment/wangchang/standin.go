@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/lab/internal/census"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/features"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/vectors"

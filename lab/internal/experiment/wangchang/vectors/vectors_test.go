@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/lab/internal/census"
 )
 
 // TestVectorsAreTheCells reads a written table back and compares cell by cell

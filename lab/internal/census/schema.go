@@ -92,8 +92,8 @@ func Schema() *schema.Schema {
 	}
 }
 
-// SchemaYAML returns the text of a schema file for Schema().
-func SchemaYAML() []byte {
+// schemaYAML returns the text of a schema file for Schema().
+func schemaYAML() []byte {
 	text, err := Schema().YAML()
 	if err != nil {
 		panic("census: the schema cannot be written: " + err.Error())

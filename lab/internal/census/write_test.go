@@ -6,18 +6,15 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// spelled is the naive twin of the writers: cell by cell, through the schema.
+// spelled is the naive twin of the writer: cell by cell, through the schema.
 func spelled(t *dataset.Table) (rows [][]string) {
 	for i := range t.Rows {
 		var row []string
@@ -69,74 +66,13 @@ func TestCSVSpellsEveryCell(t *testing.T) {
 	}
 }
 
-func TestParquetSpellsEveryCell(t *testing.T) {
-	for _, rows := range []int{0, 1, 5000} {
-		tab := Generate(12, rows)
-		var b bytes.Buffer
-		if err := WriteParquet(&b, tab); err != nil {
-			t.Fatal(err)
-		}
-		sameRows(t, readParquet(t, b.Bytes()), spelled(tab))
-	}
-}
-
-func TestParquetRowGroups(t *testing.T) {
-	const rows = PartRows + 10
-	var whole bytes.Buffer
-	if err := WriteParquet(&whole, Generate(13, rows)); err != nil {
-		t.Fatal(err)
-	}
-	f, err := parquet.OpenFile(bytes.NewReader(whole.Bytes()), int64(whole.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g := f.RowGroups(); len(g) != 2 || g[0].NumRows() != PartRows || g[1].NumRows() != 10 {
-		t.Errorf("got %d row groups", len(g))
-	}
-	if name := f.Schema().Columns()[columns][0]; name != "high_income" {
-		t.Errorf("the last column is %s", name)
-	}
-}
-
-func readParquet(t *testing.T, file []byte) (rows [][]string) {
-	t.Helper()
-	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range f.RowGroups() {
-		r := g.Rows()
-		buf := make([]parquet.Row, 64)
-		for {
-			n, err := r.ReadRows(buf)
-			for _, row := range buf[:n] {
-				var cells []string
-				for _, v := range row {
-					cells = append(cells, v.String())
-				}
-				rows = append(rows, cells)
-			}
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		r.Close()
-	}
-	return rows
-}
-
 type full struct{ err error }
 
 func (f full) Write([]byte) (int, error) { return 0, f.err }
 
-func TestWritersPassOnFailures(t *testing.T) {
+func TestWriteCSVPassesOnFailures(t *testing.T) {
 	tab, stop := Generate(1, 100), errors.New("no room")
-	for name, write := range map[string]func(io.Writer, *dataset.Table) error{"csv": WriteCSV, "parquet": WriteParquet} {
-		if err := write(full{stop}, tab); !errors.Is(err, stop) {
-			t.Errorf("%s: got %v, want %v", name, err, stop)
-		}
+	if err := WriteCSV(full{stop}, tab); !errors.Is(err, stop) {
+		t.Errorf("got %v, want %v", err, stop)
 	}
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package census invents census-like tables of any size, for the demo, the README, the tests and the
-// benchmarks. Nothing in it is copied or estimated from real people: every name and every constant was
-// made up for this package.
+// Package census invents census-like tables of any size, for the figures and the benchmarks. The first
+// people of seed 1 are the table of discreet demo, which the product embeds (internal/table/census).
+// Nothing in it is copied or estimated from real people: every name and every constant was made up for
+// this package.
 //
 // # The people
 //
@@ -45,9 +46,8 @@
 //
 // # Why seeds are right here
 //
-// These tables contain no real person, and a benchmark or a README must get the same table again. This
-// package therefore uses a seeded generator (ChaCha8, keyed by seed and block number), unlike all
-// others. Its output only fills cells, and is never used as noise.
+// These tables contain no real person, and a benchmark or a figure must get the same table again. This
+// package therefore uses a seeded generator (ChaCha8, keyed by seed and block number). Its output only fills cells, and is never used as noise.
 //
 // Equal seeds give equal tables on every machine: people are drawn in blocks of fixed size, each with
 // its own stream, and all probabilities are integer weights. The table of n rows is the first n rows

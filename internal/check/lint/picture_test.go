@@ -62,11 +62,6 @@ func (m *Module) roomArrows() map[string]map[string]bool {
 	return arrows
 }
 
-func roomOf(pkg string) string {
-	room, _, _ := strings.Cut(pkg, "/")
-	return room
-}
-
 // drawRooms draws an arrow for each import that no longer way of arrows implies.
 func drawRooms(arrows map[string]map[string]bool) string {
 	reach := func(from, to string) bool {

@@ -22,6 +22,7 @@ func TestRepository(t *testing.T) {
 		name  string
 		check func(*Module) []string
 	}{
+		{"rooms", checkRooms},
 		{"imports", checkImports},
 		{"headers", checkHeaders},
 		{"output", checkOutput},

@@ -121,6 +121,42 @@ func TestImports(t *testing.T) {
 	})
 }
 
+func TestRooms(t *testing.T) {
+	of := func(name, imported string) files {
+		return files{name: "package a\n" + `import _ "m.test/m/` + imported + `"`}
+	}
+	try(t, checkRooms, []one{
+		{"downwards", of("internal/table/schema/a.go", "internal/ground/dp"), nil},
+		{"upwards", of("internal/ground/dp/a.go", "internal/privacy/mech"), []string{"ground/dp may not import privacy/mech"}},
+		{"over some rooms", of("internal/commands/a.go", "internal/ground/dp"), nil},
+		{"upwards over some rooms", of("internal/ground/dp/a.go", "internal/commands/cli"),
+			[]string{"ground/dp may not import commands/cli"}},
+		{"within a room", of("internal/train/a.go", "internal/train/predict"), nil},
+		{"a test, upwards", of("internal/ground/dp/a_test.go", "internal/net/wire"), nil},
+		{"a product of the core", of("internal/spark/cluster/a.go", "internal/train"), nil},
+		{"the core of a product", of("internal/train/a.go", "internal/spark"), []string{"train may not import spark"}},
+		{"within a product", of("internal/net/commands/a.go", "internal/net/wire"), nil},
+		{"a product of another", of("internal/net/commands/a.go", "internal/serve"), []string{"net/commands may not import serve"}},
+		{"commands of a product", of("internal/net/commands/a.go", "internal/commands"), nil},
+		{"a product with commands elsewhere", of("internal/net/wire/a.go", "internal/commands/cli"),
+			[]string{"net/wire may not import commands/cli"}},
+		{"a program with its product", of("cmd/discreet-net/a.go", "internal/net/commands"), nil},
+		{"a program with another's", of("cmd/discreet/a.go", "internal/net/commands"),
+			[]string{"cmd/discreet may not import net/commands"}},
+		{"a program of a program", of("cmd/discreet/a.go", "cmd/discreet-net"), []string{"cmd/discreet may not import cmd/discreet-net"}},
+		{"the library of the core", of("a.go", "internal/train"), nil},
+		{"the library of commands", of("a.go", "internal/commands"), []string{". may not import commands"}},
+		{"the library of a product", of("a.go", "internal/spark"), []string{". may not import spark"}},
+		{"a program with the library", files{"cmd/discreet/a.go": "package a\n" + `import _ "m.test/m"`}, nil},
+		{"a room with the library", files{"internal/commands/a.go": "package a\n" + `import _ "m.test/m"`},
+			[]string{"commands may not import ."}},
+		{"the laboratory", of("lab/x/a.go", "internal/net/wire"), nil},
+		{"a folder that is no room", of("internal/misc/a.go", "internal/ground/dp"),
+			[]string{"internal/misc is none of the rooms"}},
+		{"a product of what is no room", of("internal/net/a.go", "internal/misc"), []string{"net may not import misc"}},
+	})
+}
+
 func TestHeaders(t *testing.T) {
 	try(t, checkHeaders, []one{
 		{"as it should be", files{"ground/dp/a.go": spdx + "package dp\n"}, nil},

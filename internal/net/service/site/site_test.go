@@ -166,6 +166,7 @@ type world struct {
 	handlers map[int]http.Handler
 	running  map[int]*Server
 	watch    func(i int, h http.Handler, to http.ResponseWriter, r *http.Request)
+	calls    sync.WaitGroup // that servers answer
 }
 
 // newWorld splits the rows over so many sites, the first of which has one row in two, or one person.
@@ -227,6 +228,7 @@ func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
 		for _, s := range w.servers {
 			s.Close()
 		}
+		w.calls.Wait() // a call that was cancelled may still write
 	})
 	return w
 }
@@ -244,6 +246,8 @@ func (w *world) start(i int) {
 	w.t.Helper()
 	w.restart(i)
 	h := httptest.NewUnstartedServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		w.calls.Add(1)
+		defer w.calls.Done()
 		w.mu.Lock()
 		h, watch := w.handlers[i], w.watch
 		w.mu.Unlock()

@@ -16,7 +16,8 @@
 // Not covered: time, memory, and the moment at which a training is cancelled.
 //
 // To change here: a question that a learner may ask, with what one row or person can move it by, its claim and the
-// hostile learner's attack on it. It needs a privacy review.
+// hostile learner's attack on it. Its sum is in table/engine/statistic; across.go says whether sites answer it
+// (net/federated/sites). It needs a privacy review.
 //
 // Judged by: go test ./internal/guard/... ./internal/check/noninterference, with DISCREET_LONG=1 before you stop.
 package guard

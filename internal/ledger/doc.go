@@ -21,8 +21,9 @@
 // or, among disjoint parts or cohorts, the largest of their sums. It is stored nowhere else: every
 // question and every step reads all entries, checks them and adds up what it has checked (see books).
 //
-// To change here: a state of a job or a kind of entry, with its claim in evidence/guarantees/ledger.md and both stores
-// in the same commit.
+// To change here: a state of a job or a kind of entry is in entry.go and books.go (which steps may come before it), with
+// a new format number in sql.go and its claim in evidence/guarantees/ledger.md. Both stores keep the same entries. What
+// shows entries follows: release/card, release/dossier, explorer/serve.
 //
 // Judged by: go test ./internal/ledger (DISCREET_LONG=1 adds kills, failing system calls and PostgreSQL), ./cmd/discreet.
 package ledger

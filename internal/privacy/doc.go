@@ -11,6 +11,7 @@
 // evidence/guarantees/mech.md is exact for the arithmetic used, rounding included. Its tests: the inequality in
 // closed form from the probability function; the sampler against it with stattest.Cells; every output on the
 // grid; ε at both ends of its range; refusal of 0, negative, NaN and infinite parameters.
+// To be used by learners it needs a measurement in guard, to be audited a pair in train/audit/mechanisms.go.
 //
 // A change of noise or of accounting changes what was promised: ask first, and change the claim in the same commit.
 //

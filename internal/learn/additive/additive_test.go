@@ -152,7 +152,7 @@ func keepOne(s *schema.Schema) {
 
 // with returns the census table of the given size and plans for one setting.
 func with(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
-	tab := censustest.Table(12, rows)
+	tab := censustest.Table(1, rows)
 	s := *tab.Schema
 	s.Columns = append([]schema.Column(nil), s.Columns...)
 	tab.Schema = &s

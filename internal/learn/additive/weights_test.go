@@ -72,7 +72,7 @@ func TestPublicScoreThatWeighsRowsIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newBinaryFit(f, st)
-	if free, caps := capScores(st.least, st.most), r.capWeights(); r.score.Clip == nil || 3*caps[1] > 2*free[1] {
+	if free, caps := capScores(st.least, st.most), r.capWeights(); r.score.Clip == nil || caps[1] >= free[1] {
 		t.Errorf("caps %v, without a clip %v", caps, free)
 	}
 	if pos, neg := r.totals[0], r.totals[1]; math.Abs(pos/neg-1) > 0.005 {

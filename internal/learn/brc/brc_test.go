@@ -106,7 +106,7 @@ func settings() map[string]func(*Params, *schema.Schema) {
 // with returns the census table of the given size and a plan for one setting.
 func with(set func(*Params, *schema.Schema), eps dp.Epsilon,
 	rounds, rows int) (*dataset.Table, Params, func() (learn.Plan, error)) {
-	tab := censustest.Table(12, rows)
+	tab := censustest.Table(1, rows)
 	s := *tab.Schema
 	s.Columns = append([]schema.Column(nil), s.Columns...)
 	tab.Schema = &s

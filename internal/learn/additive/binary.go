@@ -220,8 +220,8 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 }
 
 // boundWeighing clips the weighting score on the sides where that bounds a row's weight. Otherwise a few columns with
-// rows far out would determine the noise for all. If it clips low scores, it
-// also clips those of positive rows that are above all others, and if it clips high scores, the reverse.
+// rows far out would determine the noise for all. If it clips low scores, it also clips those of positive rows that
+// are above all others, and if it clips high scores, the reverse.
 func (r *binaryFit) boundWeighing() {
 	if r.plan.rules.reach == 0 {
 		return

@@ -106,14 +106,18 @@ func settings() map[string]func(*Params, *schema.Schema) {
 // with returns the census table of the given size and a plan for one setting.
 func with(set func(*Params, *schema.Schema), eps dp.Epsilon,
 	rounds, rows int) (*dataset.Table, Params, func() (learn.Plan, error)) {
-	tab := censustest.Table(1, rows)
+	return withTable(censustest.Table(1, rows), set, eps, rounds)
+}
+
+func withTable(tab *dataset.Table, set func(*Params, *schema.Schema), eps dp.Epsilon,
+	rounds int) (*dataset.Table, Params, func() (learn.Plan, error)) {
 	s := *tab.Schema
 	s.Columns = append([]schema.Column(nil), s.Columns...)
 	tab.Schema = &s
 	p := Defaults()
 	p.Epsilon, p.Rounds = eps, rounds
 	set(&p, &s)
-	return tab, p, func() (learn.Plan, error) { return p.Plan(&s, rows) }
+	return tab, p, func() (learn.Plan, error) { return p.Plan(&s, tab.Rows) }
 }
 
 func TestConformance(t *testing.T) {
@@ -187,43 +191,54 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 			if name == "label alone" || strings.Contains(name, "stumps") || strings.HasPrefix(name, "balanced") {
 				rows = size.Of(200, 800) // twins that take their time
 			}
-			tab, p, plan := with(settings()[name], dp.Nano, 25, rows)
-			partly := len(tab.Schema.ByRole(schema.Public)) > 0 &&
-				(tab.Schema.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
-			pl, err := plan()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var seen overheard
-			m := learntest.Fit(t, pl, tab, &mechtest.Recorder{Script: seen.script}, 5)
-			for _, grid := range []bool{true, false} {
-				tolerance := 1e-9
-				if !grid {
-					tolerance = 1e-5
+			// Rows that the public classifier almost leaves undecided fall to either side in the twin: another
+			// table is taken then.
+			const border = 2e-6
+		tables:
+			for seed := uint64(1); seed <= 10; seed++ {
+				tab, p, plan := withTable(censustest.Table(seed, rows), settings()[name], dp.Nano, 25)
+				partly := len(tab.Schema.ByRole(schema.Public)) > 0 &&
+					(tab.Schema.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
+				pl, err := plan()
+				if err != nil {
+					t.Fatal(err)
 				}
-				if name == "wide weights" && !grid {
-					tolerance = 1e-4 // the grid is 2^-16 there
-				}
-				votes, public := twin(t, tab, p, replay.Seeded(5, "learntest"), seen, grid)
-				for k, got := range m.Classifier.(*model.Votes).Members {
-					own := partly && name != "label alone" && isPublic(m, got) // there all columns are public
-					if math.Abs(got.Vote-votes[k]) > tolerance || name != "label alone" && own != public[k] {
-						t.Fatalf("grid %v: round %d votes %.12f (public %v), twin %.12f (public %v)", grid, k+1, got.Vote, own, votes[k],
-							public[k])
+				var seen overheard
+				m := learntest.Fit(t, pl, tab, &mechtest.Recorder{Script: seen.script}, 5)
+				for _, grid := range []bool{true, false} {
+					tolerance := 1e-9
+					if !grid {
+						tolerance = 1e-5
+					}
+					if name == "wide weights" && !grid {
+						tolerance = 1e-4 // the grid is 2^-16 there
+					}
+					votes, public, least := twin(t, tab, p, replay.Seeded(5, "learntest"), seen, grid)
+					if least < border {
+						continue tables
+					}
+					for k, got := range m.Classifier.(*model.Votes).Members {
+						own := partly && name != "label alone" && isPublic(m, got) // there all columns are public
+						if math.Abs(got.Vote-votes[k]) > tolerance || name != "label alone" && own != public[k] {
+							t.Fatalf("grid %v: round %d votes %.12f (public %v), twin %.12f (public %v)", grid, k+1, got.Vote, own, votes[k],
+								public[k])
+						}
 					}
 				}
-			}
-			if name == "partly private" || name == "label for a share" { // the case must exercise both branches
-				public := 0
-				for _, v := range m.Classifier.(*model.Votes).Members {
-					if isPublic(m, v) {
-						public++
+				if name == "partly private" || name == "label for a share" { // the case must exercise both branches
+					public := 0
+					for _, v := range m.Classifier.(*model.Votes).Members {
+						if isPublic(m, v) {
+							public++
+						}
+					}
+					if public == 0 || public == p.Rounds {
+						t.Errorf("%d of %d rounds are public: the twin test is one-sided", public, p.Rounds)
 					}
 				}
-				if public == 0 || public == p.Rounds {
-					t.Errorf("%d of %d rounds are public: the twin test is one-sided", public, p.Rounds)
-				}
+				return
 			}
+			t.Error("no table leaves all rows on one side")
 		})
 	}
 }
@@ -272,7 +287,8 @@ func isPublic(m *model.Model, v model.Member) bool {
 
 // twin is Algorithm 2 (3 when everything is private), line by line over rows.
 func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overheard,
-	grid bool) (votes []float64, public []bool) {
+	grid bool) (votes []float64, public []bool, least float64) {
+	least = math.Inf(1)
 	s := tab.Schema
 	partly := len(s.ByRole(schema.Public)) > 0 && (s.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
 	cols := s.Features()
@@ -364,6 +380,9 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overh
 				all += pos[i] + neg[i]
 			}
 			pe /= all
+			for i := range n {
+				least = min(least, math.Abs(coef(i)))
+			}
 			if math.Abs(0.5-pe) > math.Abs(0.5-e) {
 				for i := range n {
 					if coef(i) >= 0 {
@@ -383,7 +402,7 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overh
 		}
 		votes, public = append(votes, 0.5-e), append(public, false)
 	}
-	return votes, public
+	return votes, public, least
 }
 
 // naiveWeights are those that rows can have, in units of which one make 1.

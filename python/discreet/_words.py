@@ -22,7 +22,7 @@ _PHRASES = [(re.compile(pattern), words) for pattern, words in (
     (r"the same command with --job (\S+) writes (it|the result)", r"the same call with job='\1' returns \2"),
     (r"with --job (\S+) the same command is", r"with job='\1' the same call is"),
     (r"may be inf only together with (--)?not-private", "must be finite"),
-    (r'(?<![\w"-])(?:--)?not-private\b(?!")', "epsilon=inf"),
+    (r'(?<![\w"-])(?:--)?not-private\b(?!"| must not be given: this learner)', "epsilon=inf"),
     (r"--simulate", "simulate=True"),
     (r"costs must be FP:FN, two costs above 0", "costs must be two numbers above 0"),
     (r"^in JSON a codebook is .* with the keys ", "the keys are "),

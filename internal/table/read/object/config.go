@@ -7,6 +7,8 @@ package object
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -31,10 +33,15 @@ type config struct {
 // errors contain no text of a file or a service.
 func readConfig(ctx context.Context) (*config, error) {
 	home, _ := os.UserHomeDir()
-	for variable, name := range map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "credentials", "AWS_CONFIG_FILE": "config"} {
-		path := cmp.Or(os.Getenv(variable), filepath.Join(home, ".aws", name))
-		if info, err := os.Stat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > maxConfig) {
-			return nil, &dp.ParamError{Op: op, Param: variable, Want: "must be a file of profiles, of at most 1 MiB", Got: path}
+	for variable, usual := range map[string]string{"AWS_SHARED_CREDENTIALS_FILE": filepath.Join(home, ".aws", "credentials"),
+		"AWS_CONFIG_FILE": filepath.Join(home, ".aws", "config"), "AWS_CA_BUNDLE": "", "AWS_WEB_IDENTITY_TOKEN_FILE": ""} {
+		path := cmp.Or(os.Getenv(variable), usual)
+		info, err := os.Stat(path)
+		if path == "" || usual != "" && errors.Is(err, fs.ErrNotExist) { // files of profiles need not exist
+			continue
+		}
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfig {
+			return nil, &dp.ParamError{Op: op, Param: variable, Want: "must be a file of at most 1 MiB", Got: path}
 		}
 	}
 	found, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithDefaultRegion("us-east-1"))
@@ -73,5 +80,5 @@ func readConfig(ctx context.Context) (*config, error) {
 
 var regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// maxConfig is the largest size of a file of profiles in bytes.
+// maxConfig is the largest size of a file of settings in bytes.
 const maxConfig = 1 << 20

@@ -463,6 +463,14 @@ func TestWhereKeysComeFrom(t *testing.T) {
 	if c, err := readConfig(t.Context()); err != nil || keysOf(c) != [3]string{"E", "e"} {
 		t.Errorf("keys of the environment: %v", err)
 	}
+	for _, name := range []string{"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "AWS_WEB_IDENTITY_TOKEN_FILE"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, dir)
+			if _, err := readConfig(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("a folder: %v", err)
+			}
+		})
+	}
 	for name, value := range map[string]string{"AWS_ENDPOINT_URL": "https://me:hush@host", "AWS_REGION": "a/hush",
 		"AWS_SECRET_ACCESS_KEY": "hush\n"} {
 		t.Run(name, func(t *testing.T) {

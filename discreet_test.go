@@ -112,6 +112,7 @@ func TestErrorsAreTyped(t *testing.T) {
 		"a total below 0":       {func() error { return ledger.Declare(ctx, "x", Price{Epsilon: -2}) }, param},
 		"a strange name":        {func() error { return ledger.Declare(ctx, "a b", Price{Epsilon: 2}) }, param},
 		"no ledger":             {func() error { _, err := OpenLedger(ctx, write("text", strings.Repeat("text", 1000))); return err }, ErrLedger},
+		"no folder":             {func() error { _, err := OpenLedger(ctx, dir+"/none/l.db"); return err }, fs.ErrNotExist},
 		"no model file":         {func() error { _, err := LoadModel(dir + "/none"); return err }, fs.ErrNotExist},
 		"a schema as model":     {func() error { _, err := LoadModel(census + ".yaml"); return err }, ErrModel},
 		"bytes as a model":      {func() error { return new(Model).UnmarshalBinary([]byte("{}")) }, ErrModel},

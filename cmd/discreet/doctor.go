@@ -58,7 +58,7 @@ executors, and starts this program there.`,
   discreet doctor --reach aggregator.example.org:8443 --json
   discreet doctor --engine spark --master spark://host:7077 --spark-submit "/opt/spark/bin/spark-submit"`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return d.examine(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return d.examine(c) },
 	}
 	f := c.Flags()
 	f.StringVar(&d.engine, "engine", "disk", "which `engine` to look for: memory, disk or spark")
@@ -78,7 +78,8 @@ executors, and starts this program there.`,
 	return c
 }
 
-func (d *doctor) examine(ctx context.Context) error {
+func (d *doctor) examine(c *cobra.Command) error {
+	ctx := c.Context()
 	if (d.cert == "") != (d.key == "") {
 		return cli.Refuse("doctor", "tls-cert", "and tls-key must be given together", nil)
 	}
@@ -106,7 +107,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		d.Note("ledger", fmt.Sprintf("%d entries, consistent", entries), err)
 	}
 	d.checkNetwork(ctx)
-	return d.Write(d.Stdout, "doctor", d.json)
+	return d.Write(d.Stdout, c, d.json)
 }
 
 // checkTable checks files that discreet wrote or reads.

@@ -7,7 +7,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 )
 
@@ -19,23 +22,22 @@ type checked struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
+	err    error
 }
 
 // Note adds a check that failed with err, or passed if it is nil.
 func (f *Findings) Note(name, detail string, err error) {
-	if err != nil {
-		detail = strings.ReplaceAll(err.Error(), "\n", "; ")
-	}
-	*f = append(*f, checked{name, err == nil, detail})
+	*f = append(*f, checked{name, err == nil, detail, err})
 }
 
-// Write writes one line for each check, or one JSON object, and returns an error that begins with op if a
-// check failed.
-func (f Findings) Write(w io.Writer, op string, asJSON bool) error {
+// Write writes one line for each check of the command, or one JSON object, and returns an error if a check
+// failed.
+func (f Findings) Write(w io.Writer, command *cobra.Command, asJSON bool) error {
 	failed := 0
-	for _, c := range f {
+	for i, c := range f {
 		if !c.OK {
 			failed++
+			f[i].Detail = strings.ReplaceAll(dp.Reword(c.err, cli.StepWords(command)), "\n", "; ")
 		}
 	}
 	if asJSON {
@@ -52,6 +54,7 @@ func (f Findings) Write(w io.Writer, op string, asJSON bool) error {
 		}
 	}
 	if failed > 0 {
+		_, op, _ := strings.Cut(command.CommandPath(), " ")
 		return fmt.Errorf("%s: %d of %d checks failed", op, failed, len(f))
 	}
 	return nil

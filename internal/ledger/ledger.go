@@ -68,7 +68,7 @@ func databaseOptions(create bool) sqldb.Options { return sqldb.Options{Op: "ledg
 
 func newConnector(address string, create bool) (driver.Connector, error) {
 	c, err := sqldb.Connector(address, databaseOptions(create))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !create {
 		return nil, &Missing{fmt.Sprintf("file %s", address), dp.Step{Kind: dp.CreateLedger}}
 	}
 	return c, err

@@ -43,6 +43,9 @@ func sqliteConnector(path string, o Options) (driver.Connector, error) {
 		if err == nil {
 			err = f.Close()
 		}
+		if _, missing := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) && missing != nil {
+			return nil, fmt.Errorf("%s: folder %s must exist: %w", o.Op, filepath.Dir(path), missing)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Op, err)
 		}

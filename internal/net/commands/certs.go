@@ -106,7 +106,7 @@ end of its validity. A certificate whose key is there must also fit it, and must
 not be on the list of revoked ones. It exits with 1 if a check fails.`,
 		Example: `  discreet-net certs check --dir certs`,
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			lives, err := identity.Lives(dir, time.Now())
 			if err != nil {
 				return err
@@ -115,7 +115,7 @@ not be on the list of revoked ones. It exits with 1 if a check fails.`,
 			for _, l := range lives {
 				found.Note("certificate", l.Name+": "+l.Words, l.Err)
 			}
-			return found.Write(a.Stdout, "certs check", asJSON)
+			return found.Write(a.Stdout, c, asJSON)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the `directory` of the certificates")

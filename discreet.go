@@ -41,6 +41,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -473,7 +474,7 @@ func (p *Plan) String() string {
 			fmt.Fprintln(&b, f.Text)
 		}
 	}
-	fmt.Fprintf(&b, "bill: %s in total, %d measurements\n", p.Price, len(p.Bill))
+	fmt.Fprintf(&b, "bill: %s in total, %s\n", p.Price, plaintext.Count(len(p.Bill), "measurement"))
 	if p.Refusal != "" {
 		fmt.Fprintf(&b, "refused: %s\n", p.Refusal)
 	}
@@ -565,8 +566,14 @@ func (o *Options) makeRequest(op string) (*train.Request, error) {
 		Learner: o.Learner, Options: o.Params,
 		Price: train.PriceText{Epsilon: text(o.Epsilon), Delta: text(o.Delta), NotPrivate: o.NotPrivate},
 	}
-	if o.NotPrivate && o.Epsilon == 0 {
+	switch {
+	case o.NotPrivate && o.Epsilon != 0:
+		return nil, &ParamError{Op: op, Param: "epsilon", Want: "must be 0 together with Options.NotPrivate", Got: o.Epsilon,
+			Next: dp.Step{Kind: dp.LeaveOut, Name: "not-private", Why: "to train with privacy"}}
+	case o.NotPrivate:
 		c.Price.Epsilon = "inf"
+	case math.IsInf(o.Epsilon, 0):
+		return nil, dp.Refuse(op, "epsilon", "must be finite", o.Epsilon)
 	}
 	return c.Request(op)
 }

@@ -11,6 +11,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,7 +24,7 @@ import (
 
 // speaksOfCommands matches what means nothing to a Go program.
 var speaksOfCommands = regexp.MustCompile(`--[a-zA-Z]|\bdiscreet(-net|-lab)? (budget|schema|train|plan|show|` +
-	`predict|explain|evaluate|export|card|split|release|audit|site|party)\b`)
+	`predict|explain|evaluate|export|card|split|release|audit|site|party)\b|not-private`)
 
 // TestErrorsAreTyped causes each kind of failure. A program can branch on it, and its words name no
 // flag and no command.
@@ -102,27 +103,29 @@ func TestErrorsAreTyped(t *testing.T) {
 			_, err := Train(ctx, table, Options{NotPrivate: true, Epsilon: 1, Account: Uncounted})
 			return err
 		}, param},
-		"no account":            {func() error { _, err := Train(ctx, table, Options{Epsilon: 1}); return err }, param},
-		"too much":              {func() error { _, err := train("census", "tuesday", Options{Epsilon: 0.7}); return err }, ErrBudget},
-		"another training":      {func() error { _, err := train("census", "monday", Options{Epsilon: 0.3}); return err }, ErrJob},
-		"a strange id":          {func() error { _, err := train("census", "a b", Options{Epsilon: 0.3}); return err }, param},
-		"an unknown table":      {func() error { _, err := train("none", "monday", Options{Epsilon: 0.3}); return err }, ErrNoDataset},
-		"to show it":            {func() error { _, err := ledger.Show(ctx, "none"); return err }, ErrNoDataset},
-		"a second declaring":    {func() error { return ledger.Declare(ctx, "census", Price{Epsilon: 2}) }, ErrDatasetExists},
-		"a total below 0":       {func() error { return ledger.Declare(ctx, "x", Price{Epsilon: -2}) }, param},
-		"a strange name":        {func() error { return ledger.Declare(ctx, "a b", Price{Epsilon: 2}) }, param},
-		"no ledger":             {func() error { _, err := OpenLedger(ctx, write("text", strings.Repeat("text", 1000))); return err }, ErrLedger},
-		"no folder":             {func() error { _, err := OpenLedger(ctx, dir+"/none/l.db"); return err }, fs.ErrNotExist},
-		"no model file":         {func() error { _, err := LoadModel(dir + "/none"); return err }, fs.ErrNotExist},
-		"a schema as model":     {func() error { _, err := LoadModel(census + ".yaml"); return err }, ErrModel},
-		"bytes as a model":      {func() error { return new(Model).UnmarshalBinary([]byte("{}")) }, ErrModel},
-		"a model over a ledger": {func() error { return m.Save(filepath.Join(dir, "l.db")) }, ErrNotReplaced},
-		"other columns":         {func() error { _, err := m.PredictTable(foreign); return err }, ErrColumns},
-		"to evaluate them":      {func() error { _, err := m.Evaluate(foreign); return err }, ErrColumns},
-		"a strange format":      {func() error { return m.Export(new(bytes.Buffer), "x") }, param},
-		"a short row":           {func() error { _, _, err := p.Predict(nil); return err }, param},
-		"a row of a map":        {func() error { _, _, err := p.PredictMap(map[string]any{"Age": 5}); return err }, param},
-		"a row of a number":     {func() error { _, _, err := p.PredictStruct(5); return err }, param},
+		"infinite without a word": {func() error { _, err := s.Plan(Options{Epsilon: math.Inf(1)}); return err }, param},
+		"private columns":         {func() error { _, err := s.Plan(Options{Learner: "logistic"}); return err }, param},
+		"no account":              {func() error { _, err := Train(ctx, table, Options{Epsilon: 1}); return err }, param},
+		"too much":                {func() error { _, err := train("census", "tuesday", Options{Epsilon: 0.7}); return err }, ErrBudget},
+		"another training":        {func() error { _, err := train("census", "monday", Options{Epsilon: 0.3}); return err }, ErrJob},
+		"a strange id":            {func() error { _, err := train("census", "a b", Options{Epsilon: 0.3}); return err }, param},
+		"an unknown table":        {func() error { _, err := train("none", "monday", Options{Epsilon: 0.3}); return err }, ErrNoDataset},
+		"to show it":              {func() error { _, err := ledger.Show(ctx, "none"); return err }, ErrNoDataset},
+		"a second declaring":      {func() error { return ledger.Declare(ctx, "census", Price{Epsilon: 2}) }, ErrDatasetExists},
+		"a total below 0":         {func() error { return ledger.Declare(ctx, "x", Price{Epsilon: -2}) }, param},
+		"a strange name":          {func() error { return ledger.Declare(ctx, "a b", Price{Epsilon: 2}) }, param},
+		"no ledger":               {func() error { _, err := OpenLedger(ctx, write("text", strings.Repeat("text", 1000))); return err }, ErrLedger},
+		"no folder":               {func() error { _, err := OpenLedger(ctx, dir+"/none/l.db"); return err }, fs.ErrNotExist},
+		"no model file":           {func() error { _, err := LoadModel(dir + "/none"); return err }, fs.ErrNotExist},
+		"a schema as model":       {func() error { _, err := LoadModel(census + ".yaml"); return err }, ErrModel},
+		"bytes as a model":        {func() error { return new(Model).UnmarshalBinary([]byte("{}")) }, ErrModel},
+		"a model over a ledger":   {func() error { return m.Save(filepath.Join(dir, "l.db")) }, ErrNotReplaced},
+		"other columns":           {func() error { _, err := m.PredictTable(foreign); return err }, ErrColumns},
+		"to evaluate them":        {func() error { _, err := m.Evaluate(foreign); return err }, ErrColumns},
+		"a strange format":        {func() error { return m.Export(new(bytes.Buffer), "x") }, param},
+		"a short row":             {func() error { _, _, err := p.Predict(nil); return err }, param},
+		"a row of a map":          {func() error { _, _, err := p.PredictMap(map[string]any{"Age": 5}); return err }, param},
+		"a row of a number":       {func() error { _, _, err := p.PredictStruct(5); return err }, param},
 	} {
 		err := c.run()
 		var found bool

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -96,6 +97,9 @@ func publish(err *error, kinds ...error) {
 func speakGo(err error, kinds []error) error {
 	if p, ok := err.(*dp.ParamError); ok && len(kinds) == 0 {
 		copied := *p
+		if copied.Param == "not-private" {
+			copied.Param = optionWords(copied.Param)
+		}
 		if copied.Next = (dp.Step{}); p.Next.Kind != dp.NoStep && p.Hint != "" {
 			copied.Hint += "; "
 		}
@@ -103,6 +107,9 @@ func speakGo(err error, kinds []error) error {
 		return &copied
 	}
 	out := &publicError{text: dp.Reword(err, stepWords), kinds: kinds}
+	if p, ok := errors.AsType[*dp.ParamError](err); ok && p.Param == "not-private" {
+		out.text = strings.Replace(out.text, p.Param, optionWords(p.Param), 1)
+	}
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:
 		for _, one := range e.Unwrap() {

@@ -24,3 +24,11 @@ func TestStepsAreGo(t *testing.T) {
 		}
 	}
 }
+
+func TestPlanCountsMeasurements(t *testing.T) {
+	for n, want := range map[int]string{1: "in total, 1 measurement\n", 2: "in total, 2 measurements\n"} {
+		if got := (&Plan{Bill: make([]Release, n)}).String(); !strings.HasSuffix(got, want) {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func (r *reader) readSchema(root *node) (*Schema, error) {
 func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 	if root.form != mapping {
 		r.next = dp.Step{Kind: dp.DraftSchema}
-		r.refuse(root.line, "schema", "must be a mapping", root.form.String(), "a schema begins like name: adult; is this a file of the table?")
+		r.refuse(root.line, "schema", "must be a mapping", root.form.String(), "a schema begins like name: adult, and this may be a file of the table")
 		return f, false
 	}
 	f = r.openMapping(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "person", "pairs",

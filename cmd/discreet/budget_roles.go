@@ -95,6 +95,12 @@ owner, whose own key signs that; an owner is never changed.`,
 	c.Flags().StringVar(&s.role, "role", string(ledger.Approver), "approver or owner, a `name`")
 	commands.CompleteFlag(c, "role", string(ledger.Approver), string(ledger.Owner))
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		switch role := ledger.Role(s.role); {
+		case role != ledger.Approver && role != ledger.Owner:
+			return cli.Refuse("budget", "role", "must be approver or owner", fmt.Sprintf("%.100q", s.role))
+		case role == ledger.Approver && s.public == "":
+			return cli.Refuse("budget", "public", "must be given: an approver's key is not the owner's", nil)
+		}
 		says := fmt.Sprintf("appointed %s as %s of %s", s.name, s.role, s.dataset)
 		return s.run(c.Context(), says, func(l *ledger.Ledger, key ed25519.PrivateKey, until time.Time) error {
 			member := key.Public().(ed25519.PublicKey)

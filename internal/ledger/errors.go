@@ -93,10 +93,17 @@ func (e *Exists) Error() string {
 }
 
 // Unreadable is a file that cannot be opened as a ledger.
-type Unreadable struct{ Err error }
+type Unreadable struct {
+	File string // "" for a server
+	Err  error
+}
 
 func (e *Unreadable) Error() string {
-	return "ledger: cannot be opened, or is not a ledger: " + e.Err.Error()
+	file := ""
+	if e.File != "" {
+		file = " " + e.File
+	}
+	return "ledger:" + file + " cannot be opened, or is not a ledger: " + e.Err.Error()
 }
 func (e *Unreadable) Unwrap() error { return e.Err }
 

@@ -180,11 +180,11 @@ func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error
 // one.
 func (j *Job) checkSigned(d *datasetBooks) error {
 	if owned := d.roster.owner != ""; owned != (j.req.By != nil) {
-		want := "must not be given: the data set has no owner"
 		if owned {
-			want = "must be given: the data set has an owner, and only keys with an allotment charge it"
+			return dp.Refuse("ledger", "key", "must be given: the data set has an owner, and only keys with an allotment charge it",
+				nil)
 		}
-		return dp.Refuse("ledger", "key", want, nil)
+		return dp.Refuse("ledger", "key", "must not be given: the data set has no owner", "one")
 	}
 	return nil
 }

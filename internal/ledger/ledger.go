@@ -56,6 +56,9 @@ func openAddress(ctx context.Context, address string, create bool) (*Ledger, err
 	w := waitsOf(ctx, address)
 	defer w.begin()()
 	l, err := connectLedger(ctx, c, sqldb.IsPostgres(address), create)
+	if unreadable, ok := errors.AsType[*Unreadable](err); ok && !sqldb.IsPostgres(address) {
+		unreadable.File = address
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +81,11 @@ func newConnector(address string, create bool) (driver.Connector, error) {
 func connectLedger(ctx context.Context, c driver.Connector, postgres, create bool) (*Ledger, error) {
 	db, err := sqldb.Connect(ctx, c, postgres, databaseOptions(create))
 	if err != nil {
-		return nil, &Unreadable{err}
+		return nil, &Unreadable{Err: err}
 	}
 	l := &Ledger{store: &sqlStore{db}, now: time.Now, files: disk{}, pass: func(string) error { return nil }}
 	if err := l.findTables(ctx, create); err != nil {
-		return nil, errors.Join(&Unreadable{err}, db.Close())
+		return nil, errors.Join(&Unreadable{Err: err}, db.Close())
 	}
 	return l, nil
 }

@@ -168,7 +168,7 @@ func TestOnlyTheirKeysDoIt(t *testing.T) {
 		j := mustJob(t, l, early)
 		signed := by(bobKey, "x")
 		signed.Dataset = "e"
-		wants(t, "a key without an owner", spend(l, signed, 1), "key must not be given")
+		wants(t, "a key without an owner", spend(l, signed, 1), "key must not be given: the data set has no owner (got one)")
 		wants(t, "an allotment without an owner", l.Allot(ctx, ownerKey, Allotment{Dataset: "e", Name: "bob",
 			Key: public(bobKey)}), "must have an owner first")
 		wants(t, "an owner by another key", l.Appoint(ctx, bobKey, Appointment{Dataset: "e", Role: Owner, Name: "o",

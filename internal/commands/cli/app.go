@@ -76,7 +76,7 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 
 // prepareTree adds cobra's own commands to the tree and makes groups refuse unknown commands.
 func (a *App) prepareTree(root *cobra.Command) {
-	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SilenceErrors, root.SilenceUsage, root.DisableSuggestions = true, true, true // see writeError
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() { // cobra's own begin with a capital

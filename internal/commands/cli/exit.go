@@ -4,6 +4,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -96,8 +97,20 @@ func writeError(w io.Writer, err error, c *cobra.Command) {
 		}
 	}
 	if _, ok := errors.AsType[*UsageError](err); ok && !hinted {
-		plaintext.Fprintf(w, "hint: see %s --help\n", c.CommandPath())
+		plaintext.Fprintf(w, "hint: %s\n", usageHint(err, c))
 	}
+}
+
+// usageHint names commands like one that the group c lacks, or else the help of c.
+func usageHint(err error, c *cobra.Command) string {
+	var name string
+	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for", &name); n == 1 { // cobra has no type for it
+		c.SuggestionsMinimumDistance = 2
+		if near := c.SuggestionsFor(name); len(near) > 0 {
+			return fmt.Sprintf("did you mean %s %s?", c.CommandPath(), strings.Join(near, " or "))
+		}
+	}
+	return fmt.Sprintf("see %s --help", c.CommandPath())
 }
 
 // hintOf returns the advice of a refused parameter, "" if it has none.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -70,17 +71,23 @@ func SyncFolder(path string) error {
 }
 
 // Folder is the files of a folder, of which regular ones can be read.
-func Folder(path string) fs.FS { return folder{os.DirFS(path)} }
+func Folder(path string) fs.FS { return folder{os.DirFS(path), path} }
 
-type folder struct{ all fs.FS }
+type folder struct {
+	all  fs.FS
+	path string
+}
 
 func (f folder) Open(name string) (fs.File, error) {
 	info, err := fs.Stat(f.all, name)
+	if missing, ok := errors.AsType[*fs.PathError](err); ok {
+		missing.Path = filepath.Join(f.path, name)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, refuse(name, "must be a regular file", info.Mode())
+		return nil, refuse(filepath.Join(f.path, name), "must be a regular file", info.Mode())
 	}
 	return f.all.Open(name)
 }

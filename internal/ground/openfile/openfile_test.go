@@ -75,6 +75,9 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	if _, err := Regular("none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
+	if _, err := fs.ReadDir(Folder("none"), "."); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "none") {
+		t.Errorf("no folder: got %v", err)
+	}
 	if names, err := fs.ReadDir(Folder(dir), "."); err != nil || len(names) != len(found) {
 		t.Errorf("got %d names, %v", len(names), err)
 	}

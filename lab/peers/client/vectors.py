@@ -14,7 +14,7 @@ from owner import ANNOUNCEMENT, Announced, Owner, report, respond
 from secretsum import ORDER, Sum
 from sumvotes import Statistic
 
-HERE = pathlib.Path(__file__).resolve().parents[3] / "internal" / "testkit" / "protocol"
+HERE = pathlib.Path(__file__).resolve().parents[3] / "internal" / "net" / "testkit" / "protocol"
 
 
 def load(name):

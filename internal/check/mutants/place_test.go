@@ -20,13 +20,13 @@ import (
 
 const root = "../../.."
 
-// folders lists all folders below the root, from the root.
+// folders lists all folders of sources below the root, from the root; out holds what was built.
 var folders = sync.OnceValues(func() (all []string, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if n := d.Name(); path != root && (n == "testdata" || n[0] == '.' || n[0] == '_') {
+		if n := d.Name(); path != root && (n == "testdata" || n == "out" || n[0] == '.' || n[0] == '_') {
 			return filepath.SkipDir
 		}
 		rel, err := filepath.Rel(root, path)

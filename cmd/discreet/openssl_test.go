@@ -24,7 +24,7 @@ import (
 func TestAuthorityWithOpenSSL(t *testing.T) {
 	size.OnlyLong(t, "runs another program; TestRevokedCertificates has an authority of the same kind")
 	if _, err := exec.LookPath("openssl"); err != nil {
-		t.Skip("needs openssl")
+		t.Skip("needs openssl, which is not installed here")
 	}
 	guide, err := os.ReadFile("../../docs/operators-guide.md")
 	if err != nil {

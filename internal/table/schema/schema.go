@@ -94,12 +94,14 @@ type Column struct {
 	Default *float64
 
 	// Date is the format of date cells, e.g. "DD.MM.YYYY"; "" if cells are not dates. The column's
-	// numbers are days since the day Since, which is itself in days since 1970-01-01. A cell that is a
-	// number counts days since 1970-01-01.
+	// numbers are days since the day Since, which is itself in days since 1970-01-01.
 	Date  string
 	Since int
+	Zone  string // IANA name of the zone that decides the day of an instant; "" for UTC
+	Days  bool   // a cell that is a number counts days since 1970-01-01
 
-	// Special are numbers that are codes rather than amounts, such as 96 for "does not apply".
+	// Special are numbers that are codes rather than amounts, such as 96 for "does not apply". In a
+	// column of dates they are days since Since, such as that of 9999-12-31.
 	Special []float64
 
 	// For derived columns, which are numbers. Their bounds are the hull of the bounds of their
@@ -247,15 +249,19 @@ func (s *Schema) Classes() int { return len(s.Label.Levels) }
 // Dialect is the text format of the table's CSV files. For Parquet files, only the column names and
 // the missing tokens are used.
 type Dialect struct {
-	Delimiter   rune     // ',' ';' '\t' or another single character
-	Quote       rune     // '"', or 0 if quotes are ordinary characters
-	Header      bool     // the first record names the columns
-	Decimal     rune     // ',' for a decimal comma; 0 for a point
-	Trim        bool     // white space around a cell is ignored
-	Missing     []string // cells that mean a missing value, after trimming
-	Comment     string   // records starting with it are skipped; "" for none
-	SkipRecords int      // number of records before the header or the first row to skip unread
-	SkipUntil   string   // skip everything up to and including the line that equals this, e.g. "@data"; "" for none
+	Delimiter rune   // ',' ';' '\t' or another single character
+	Quote     rune   // '"', or 0 if quotes are ordinary characters
+	Header    bool   // the first record names the columns
+	Encoding  string // character encoding, such as "windows-1252"; "" for UTF-8
+	Decimal   rune   // ',' for a decimal comma; 0 for a point
+	// Thousands separates groups of three digits in the whole part of a number: ',', '.', '\'' or ' '; 0 for none
+	Thousands     rune
+	TrailingMinus bool     // a minus sign may stand behind its number, as in 12-
+	Trim          bool     // white space around a cell is ignored
+	Missing       []string // cells that mean a missing value, after trimming
+	Comment       string   // records starting with it are skipped; "" for none
+	SkipRecords   int      // number of records before the header or the first row to skip unread
+	SkipUntil     string   // skip everything up to and including the line that equals this, e.g. "@data"; "" for none
 }
 
 // Clone returns a copy that shares nothing with s.

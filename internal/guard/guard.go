@@ -78,7 +78,11 @@ func Open(ctx context.Context, t Terms, tab engine.Table, acct Account, exit *me
 		return nil, err
 	}
 	if units := g.Units(); units < 1 && (!g.private || g.relation() == dp.ReplaceOne) {
-		return nil, fmt.Errorf("%s: the table must have at least one row", t.Op)
+		of := ""
+		if g.schema().Person != nil {
+			of = " with an identifier of a person"
+		}
+		return nil, fmt.Errorf("%s: the table must have at least one row%s", t.Op, of)
 	} else if err := CheckDelta(t.Op, t.Price.Delta, units); err != nil {
 		return nil, err
 	}
@@ -117,8 +121,7 @@ func CheckDelta(op string, delta dp.Delta, rows int) error {
 	return nil
 }
 
-// Units is the number of rows, or of persons if the schema declares those, as far as it is public; without
-// privacy the number of rows, if it declares no persons.
+// Units is the number of rows, or of persons if the schema declares those; 0 if it is private.
 func (g *Guard) Units() int { return g.read().Units() }
 
 func (r reading) Units() int { return unitsOf(r.table(), r.relation(), r.private) }
@@ -133,7 +136,7 @@ func PublicUnits(tab engine.Table) int { return unitsOf(tab, tab.Schema().Relati
 func unitsOf(tab engine.Table, relation dp.Relation, private bool) int {
 	p := tab.Persons()
 	switch {
-	case relation != dp.ReplaceOne && (private || p != nil):
+	case relation != dp.ReplaceOne && private:
 		return 0
 	case p != nil:
 		return p.Count()

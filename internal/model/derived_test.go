@@ -4,6 +4,7 @@ package model
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -54,8 +55,10 @@ func dated() *Model {
 	m := summed()
 	day := 40.0
 	s := m.Schema
+	s.Dialect.Encoding, s.Dialect.Thousands, s.Dialect.TrailingMinus = "windows-1252", ' ', true
 	s.Columns = append(s.Columns[:3], schema.Column{Name: "admitted", Role: schema.Private, Kind: schema.Number,
-		Date: "DD.MM.YYYY", Since: 18_000, Lower: -100, Upper: 1000, Default: &day, Missing: true, Edges: []float64{50}})
+		Date: "DD.MM.YYYY", Since: 18_000, Zone: "Europe/Berlin", Days: true, Lower: -100, Upper: 1000, Default: &day,
+		Missing: true, Special: []float64{5000}, Edges: []float64{50}})
 	s.Label.Position = 4
 	for part, bounds := range map[schema.Derivation][2]float64{schema.Year: {2019, 2022}, schema.Month: {1, 12},
 		schema.Weekday: {1, 7}} {
@@ -73,9 +76,15 @@ func TestDatesGoThroughAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, want := back.Schema.Columns[3], m.Schema.Columns[3]; c.Date != want.Date || c.Since != want.Since ||
-		c.Lower != want.Lower || *c.Default != *want.Default {
+	if c, want := back.Schema.Columns[3], m.Schema.Columns[3]; !reflect.DeepEqual(c, want) {
 		t.Errorf("got %+v, want %+v", c, want)
+	}
+	for _, spoil := range []func(c *schema.Column){func(c *schema.Column) { c.Zone = "" }, func(c *schema.Column) { c.Days = false }} {
+		other := m.Schema.Clone()
+		spoil(&other.Columns[3])
+		if _, err := m.Bind(other); err == nil || !strings.Contains(err.Error(), "dates") {
+			t.Errorf("error %v", err)
+		}
 	}
 }
 

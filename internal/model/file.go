@@ -39,7 +39,7 @@ func versionOf(m *Model) int {
 	switch {
 	case m.Classifier.fileVersion() == version:
 		return version
-	case len(m.Schema.Ignored) > 0, m.Schema.Dialect.Decimal == ',',
+	case len(m.Schema.Ignored) > 0, m.Schema.Dialect.Spelling() != "",
 		slices.ContainsFunc(m.Schema.Columns, func(c schema.Column) bool {
 			return c.Marks() > 0 || c.Date != "" || c.Buckets > 0 || hasPrefixes(c.Levels)
 		}), hasPrefixes(m.Schema.Label.Levels):

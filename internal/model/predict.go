@@ -84,7 +84,7 @@ func nameDifference(a, b *schema.Column) string {
 		return "bounds"
 	case a.Kind == schema.Number && (a.Missing != b.Missing || !slices.Equal(a.Special, b.Special)):
 		return "missing and special cells"
-	case a.Date != b.Date || a.Since != b.Since:
+	case a.Date != b.Date || a.Since != b.Since || a.Zone != b.Zone || a.Days != b.Days:
 		return "dates"
 	case a.Kind == schema.Number && a.Transform != b.Transform:
 		return "transform"

@@ -85,10 +85,12 @@ func defineCohorts(s *schema.Schema, by string) (string, error) {
 		Lower, Upper float64
 		Default      *float64
 		Special      []float64
-		Decimal      rune
+		Zone         string `json:",omitempty"`
+		Days         bool   `json:",omitempty"`
 		Quote        string `json:",omitempty"`
+		Spelling     string `json:",omitempty"`
 	}{c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, by), c.Date, c.Since, c.Lower, c.Upper, c.Default, c.Special,
-		s.Dialect.Decimal, otherQuote(&s.Dialect)})
+		c.Zone, c.Days, otherQuote(&s.Dialect), s.Dialect.Spelling()})
 }
 
 // describeCohorts adds the cohorts that the training read to a model's statement.

@@ -24,14 +24,16 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 	c := &s.Columns[s.Find(s.Parts)]
 	// Whatever decides which level a cell is.
 	definition, err := hashJSON(struct {
-		Levels  []schema.Level
-		Missing bool
-		Trim    bool
-		Tokens  []string
-		Place   int
-		Buckets int    `json:",omitempty"`
-		Quote   string `json:",omitempty"`
-	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, s.Parts), c.Buckets, otherQuote(&s.Dialect)})
+		Levels   []schema.Level
+		Missing  bool
+		Trim     bool
+		Tokens   []string
+		Place    int
+		Buckets  int    `json:",omitempty"`
+		Quote    string `json:",omitempty"`
+		Spelling string `json:",omitempty"`
+	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, s.Parts), c.Buckets, otherQuote(&s.Dialect),
+		s.Dialect.Spelling()})
 	return &ledger.Parts{By: s.Parts, Names: schema.Values(c.Levels), Definition: definition}, err
 }
 

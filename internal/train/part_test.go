@@ -29,15 +29,20 @@ var readings = map[string]struct {
 	"Date":    {func(c *schema.Column, _ *schema.Dialect) { c.Date = "YYYY-DD-MM" }, false, true},
 	"Since":   {func(c *schema.Column, _ *schema.Dialect) { c.Since++ }, false, true},
 	"Special": {func(c *schema.Column, _ *schema.Dialect) { c.Special = []float64{7} }, false, true},
+	"Zone":    {func(c *schema.Column, _ *schema.Dialect) { c.Zone = "Europe/Berlin" }, false, true},
+	"Days":    {func(c *schema.Column, _ *schema.Dialect) { c.Days = true }, false, true},
 	"Missing": {func(c *schema.Column, _ *schema.Dialect) { c.Missing = !c.Missing }, true, true},
 	"Levels":  {func(c *schema.Column, _ *schema.Dialect) { c.Levels = append(c.Levels, schema.Level{Value: "c"}) }, true, false},
 	"Buckets": {func(c *schema.Column, _ *schema.Dialect) { c.Buckets = 2 }, true, false},
 
-	"Quote":    {func(_ *schema.Column, d *schema.Dialect) { d.Quote = 0 }, true, true},
-	"Header":   {func(_ *schema.Column, d *schema.Dialect) { d.Header = false }, true, true},
-	"Decimal":  {func(_ *schema.Column, d *schema.Dialect) { d.Decimal = ',' }, false, true},
-	"Trim":     {func(_ *schema.Column, d *schema.Dialect) { d.Trim = true }, true, true},
-	"Missings": {func(_ *schema.Column, d *schema.Dialect) { d.Missing = []string{"?"} }, true, true},
+	"Quote":         {func(_ *schema.Column, d *schema.Dialect) { d.Quote = 0 }, true, true},
+	"Header":        {func(_ *schema.Column, d *schema.Dialect) { d.Header = false }, true, true},
+	"Encoding":      {func(_ *schema.Column, d *schema.Dialect) { d.Encoding = "utf-16" }, true, true},
+	"Decimal":       {func(_ *schema.Column, d *schema.Dialect) { d.Decimal = ',' }, true, true},
+	"Thousands":     {func(_ *schema.Column, d *schema.Dialect) { d.Thousands = ',' }, true, true},
+	"TrailingMinus": {func(_ *schema.Column, d *schema.Dialect) { d.TrailingMinus = true }, true, true},
+	"Trim":          {func(_ *schema.Column, d *schema.Dialect) { d.Trim = true }, true, true},
+	"Missings":      {func(_ *schema.Column, d *schema.Dialect) { d.Missing = []string{"?"} }, true, true},
 }
 
 // A file that is read in another way may have its rows in other parts or cohorts: whatever may move a cell is in the

@@ -44,7 +44,10 @@ type form struct {
 type dialect struct {
 	Delimiter string   `yaml:"delimiter"`
 	Quote     string   `yaml:"quote"`
+	Encoding  string   `yaml:"encoding"`
 	Decimal   string   `yaml:"decimal"`
+	Thousands string   `yaml:"thousands"`
+	Minus     string   `yaml:"minus"`
 	Trim      bool     `yaml:"trim"`
 	Missing   []string `yaml:"missing"`
 }
@@ -86,8 +89,11 @@ func (m *Map) derive() error {
 		return err
 	}
 	if d := m.of.File; d != nil {
-		s.Dialect = schema.Dialect{Delimiter: first(d.Delimiter), Quote: first(d.Quote), Header: true, Decimal: first(d.Decimal),
-			Trim: d.Trim, Missing: d.Missing}
+		if d.Minus != "" && d.Minus != "trailing" {
+			return errors.New("minus must be trailing, or left out")
+		}
+		s.Dialect = schema.Dialect{Delimiter: first(d.Delimiter), Quote: first(d.Quote), Header: true, Encoding: d.Encoding,
+			Decimal: first(d.Decimal), Thousands: first(d.Thousands), TrailingMinus: d.Minus != "", Trim: d.Trim, Missing: d.Missing}
 	}
 	if !s.Dialect.Header {
 		return errors.New("the shared schema must have files with a header, or the map a part file")

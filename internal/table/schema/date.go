@@ -4,10 +4,12 @@ package schema
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // zones mean the same on every machine
 )
 
 // A date is a number of days since a declared one.
@@ -27,14 +29,19 @@ const isoDate = "YYYY-MM-DD"
 // secondsOfDay is the number of seconds of a day, without leap seconds.
 const secondsOfDay = 24 * 60 * 60
 
-// ParseDate parses a date into days since 1970-01-01. In format, YYYY, MM and DD stand for digits, and
-// all other characters for themselves. A time of day may follow after a space or a T.
+// ParseDate parses a date into days since 1970-01-01. In format, YYYY, MM and DD stand for so many
+// digits, M and D for one or two, and all other characters for themselves. A time of day may follow
+// after a space or a T.
 func ParseDate[T string | []byte](format string, cell T) (days int, ok bool) {
-	if len(cell) < len(format) || len(cell) > len(format) && cell[len(format)] != ' ' && cell[len(format)] != 'T' {
-		return 0, false
-	}
+	days, _, ok = CutDate(format, cell)
+	return days, ok
+}
+
+// CutDate is ParseDate, and returns what follows the date.
+func CutDate[T string | []byte](format string, cell T) (days int, rest T, ok bool) {
 	var year, month, day int
-	for i := range len(format) {
+	from := 0
+	for i := 0; i < len(format); {
 		part := &day
 		switch format[i] {
 		case 'Y':
@@ -43,18 +50,32 @@ func ParseDate[T string | []byte](format string, cell T) (days int, ok bool) {
 			part = &month
 		case 'D':
 		default:
-			if cell[i] != format[i] {
-				return 0, false
+			if from == len(cell) || cell[from] != format[i] {
+				return 0, rest, false
 			}
+			from, i = from+1, i+1
 			continue
 		}
-		if cell[i]-'0' > 9 {
-			return 0, false
+		least := 1
+		for i+least < len(format) && format[i+least] == format[i] {
+			least++
 		}
-		*part = 10**part + int(cell[i]-'0')
+		digits := 0
+		for digits < max(least, 2) && from < len(cell) && cell[from]-'0' <= 9 {
+			*part = 10**part + int(cell[from]-'0')
+			from, digits = from+1, digits+1
+		}
+		if digits < least {
+			return 0, rest, false
+		}
+		i += least
+	}
+	rest = cell[from:]
+	if len(rest) > 0 && rest[0] != ' ' && rest[0] != 'T' {
+		return 0, rest, false
 	}
 	at := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	return int(at.Unix() / secondsOfDay), at.Day() == day && int(at.Month()) == month && year > 0
+	return int(at.Unix() / secondsOfDay), rest, at.Day() == day && int(at.Month()) == month && year > 0
 }
 
 // FormatDate formats a number of days since 1970-01-01.
@@ -67,7 +88,7 @@ func (c *Column) Month(x float64) string { return FormatDate("YYYY-MM", c.Since+
 
 // WriteDate formats the day of a time, in the time's own zone.
 func WriteDate(format string, at time.Time) string {
-	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02").Replace(format)
+	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02", "M", "1", "D", "2").Replace(format)
 	return at.Format(layout)
 }
 
@@ -90,24 +111,20 @@ func (c *Column) IsDatePart() bool { return slices.Contains(dateParts, c.Derived
 // readDate reads a column of dates.
 func (r *reader) readDate(parent fields, c *Column) {
 	f := r.openMapping(parent.values["date"], parent.where, "format", "lower", "upper", "since", "default", "missing",
-		"edges", "bins")
-	const formats = "write how cells are written, e.g. format: DD.MM.YYYY, with YYYY, MM and DD once each"
+		"special", "zone", "days", "edges", "bins")
+	const formats = "write how cells are written, e.g. format: DD.MM.YYYY, or D.M.YYYY if zeros are left out"
 	c.Kind = Number
 	if c.Date = f.text("format", formats); c.Date != "" && !isDateFormat(c.Date) {
-		f.refuse("format", "must have YYYY, MM and DD once each, with no letters between", strconv.Quote(c.Date), formats)
+		f.refuse("format", "must have YYYY, MM and DD once each, or M and D if - . / or a space stands on both sides",
+			strconv.Quote(c.Date), formats)
 	}
 	day := func(key string) float64 {
 		hint := "write " + key + ": and a day like 2015-01-01, from documentation or common knowledge, not from the data"
-		text := f.text(key, hint)
-		if text == "" {
+		n := f.requireNode(key, hint)
+		if n == nil {
 			return math.NaN()
 		}
-		days, ok := ParseDate(isoDate, text)
-		if !ok || len(text) != len(isoDate) {
-			f.refuse(key, "must be a day like 2015-01-01", strconv.Quote(text), hint)
-			return math.NaN()
-		}
-		return float64(days)
+		return r.parseDay(n, f.where+key, hint)
 	}
 	lower, upper := day("lower"), day("upper")
 	since := lower
@@ -122,7 +139,9 @@ func (r *reader) readDate(parent fields, c *Column) {
 		f.refuse("lower", "must be before upper", FormatDate(isoDate, int(lower)), "")
 	}
 	r.readCuts(f, c)
-	r.readMarks(f, c)
+	r.readMarks(f, c, "write the days that are no dates by the documentation, e.g. special: [9999-12-31], or remove the line",
+		func(n *node, param, hint string) float64 { return r.parseDay(n, param, hint) - since })
+	r.readDays(f, c)
 	switch {
 	case f.has("default"):
 		x := day("default") - since
@@ -130,22 +149,55 @@ func (r *reader) readDate(parent fields, c *Column) {
 			f.refuse("default", "must lie within lower and upper", FormatDate(isoDate, c.Since+int(x)), "")
 		}
 		c.Default = &x
-	case c.Role == Private, c.Missing:
-		f.refuse("default", "must be given for a private date, and with missing", nil,
+	case c.Role == Private, c.Marks() > 0:
+		f.refuse("default", "must be given for a private date, and with missing or special", nil,
 			"write default: and the day that stands in for a missing or unreadable one, chosen without looking at the data")
 	}
 }
 
+// readDays reads which day an instant has, and whether numbers are days.
+func (r *reader) readDays(f fields, c *Column) {
+	if f.has("zone") {
+		const hint = "write the name of a time zone, e.g. zone: Europe/Berlin, or remove the line"
+		c.Zone = f.text("zone", hint)
+		if _, err := time.LoadLocation(c.Zone); err != nil || c.Zone == "Local" {
+			f.refuse("zone", "must be a name of the IANA time zone database", strconv.Quote(c.Zone), hint)
+		}
+	}
+	if f.has("days") {
+		c.Days = f.boolean("days", "write days: true if cells that are numbers count days since 1970-01-01, or remove the line")
+	}
+	if c.Days && strings.Trim(c.Date, "YMD") == "" {
+		f.refuse("days", "must not be combined with a format of digits alone", strconv.Quote(c.Date),
+			"a number would have two meanings: remove days, or write another format")
+	}
+}
+
+// parseDay parses a day in the format of schemas into days since 1970-01-01; NaN after a report.
+func (r *reader) parseDay(n *node, param, hint string) float64 {
+	text, ok := r.scalarText(n, param, hint)
+	if !ok {
+		return math.NaN()
+	}
+	days, ok := ParseDate(isoDate, text)
+	if !ok || len(text) != len(isoDate) {
+		r.refuse(n.line, param, "must be a day like 2015-01-01", strconv.Quote(text), hint)
+		return math.NaN()
+	}
+	return float64(days)
+}
+
+var dateFormat = regexp.MustCompile(`^[-./ ]*(YYYY|MM?|DD?)([-./ ]*)(YYYY|MM?|DD?)([-./ ]*)(YYYY|MM?|DD?)[-./ ]*$`)
+
 // isDateFormat reports whether ParseDate and FormatDate support a format.
 func isDateFormat(format string) bool {
-	rest := format
-	for _, part := range []string{"YYYY", "MM", "DD"} {
-		if strings.Count(rest, part) != 1 {
-			return false
-		}
-		rest = strings.Replace(rest, part, "", 1)
+	m := dateFormat.FindStringSubmatch(format)
+	if m == nil {
+		return false
 	}
-	return strings.IndexFunc(rest, func(c rune) bool { return !strings.ContainsRune("-./ ", c) }) < 0
+	a, b, c := m[1], m[3], m[5]
+	return a[0] != b[0] && b[0] != c[0] && c[0] != a[0] &&
+		(len(a) > 1 && len(b) > 1 || m[2] != "") && (len(b) > 1 && len(c) > 1 || m[4] != "") // where one part ends
 }
 
 // dateTree is the inverse of readDate.
@@ -161,6 +213,15 @@ func (c *Column) dateTree() *node {
 		m.addPair("default", day(*c.Default))
 	}
 	m.addFlag("missing", c.Missing)
+	if len(c.Special) > 0 {
+		special := &node{form: list}
+		for _, x := range c.Special {
+			special.items = append(special.items, day(x))
+		}
+		m.addPair("special", special)
+	}
+	m.addPair("zone", optionalNode(c.Zone))
+	m.addFlag("days", c.Days)
 	return m
 }
 

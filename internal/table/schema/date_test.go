@@ -45,12 +45,33 @@ func TestCellsThatAreNoDates(t *testing.T) {
 	}
 }
 
+// One letter stands for one or two digits.
+func TestDatesWithoutZeros(t *testing.T) {
+	for _, c := range []struct{ format, cell, want string }{
+		{"D.M.YYYY", "3.7.2021", "2021-07-03"}, {"D.M.YYYY", "03.07.2021", "2021-07-03"}, {"D.M.YYYY", "31.12.2021", "2021-12-31"},
+		{"M/D/YYYY", "7/3/2021", "2021-07-03"}, {"M/D/YYYY", "12/31/2021 8:15", "2021-12-31"}, {"YYYY-M-D", "2021-7-3T08:15:00Z", "2021-07-03"},
+		{"D.MM.YYYY", "3.07.2021", "2021-07-03"}, {"D.MM.YYYY", "3.7.2021", ""}, {"YYYYMM-D", "202107-3", "2021-07-03"},
+		{"D.M.YYYY.", "3.7.2021.", "2021-07-03"}, {"D.M.YYYY", "003.7.2021", ""}, {"D.M.YYYY", ".7.2021", ""}, {"D.M.YYYY", "3.13.2021", ""},
+		{"D.M.YYYY", "3.7.21", ""}, {"D.M.YYYY", "3.7.20211", ""}, {"YYYY-M-D", "2021-7-", ""}, {"YYYY-M-D", "2021-7-301", ""},
+	} {
+		days, ok := ParseDate(c.format, c.cell)
+		if ok != (c.want != "") || ok && FormatDate("YYYY-MM-DD", days) != c.want {
+			t.Errorf("%s as %s is %s, %v", c.cell, c.format, FormatDate("YYYY-MM-DD", days), ok)
+		}
+	}
+	if got := FormatDate("D.M.YYYY", 18811); got != "3.7.2021" {
+		t.Errorf("day 18811 is written %s", got)
+	}
+}
+
 const datedText = `name: visits
 unit: one visit
 relation: replace-one
 file: {delimiter: ",", quote: "", header: true}
 columns:
   - {name: in, role: private, date: {format: DD.MM.YYYY, lower: 2015-01-01, upper: 2024-12-31, default: 2020-06-01}}
+  - {name: out, role: private, date: {format: D/M/YYYY, lower: 2015-01-01, upper: 2024-12-31, default: 2020-06-01,
+      special: [9999-12-31, 1899-12-30], zone: Europe/Berlin, days: true}}
   - {name: born, role: public, date: {format: YYYYMMDD, lower: 1900-01-01, upper: 2020-12-31, since: 2000-01-01}}
   - {name: y, role: public, label: {levels: [n, p], positive: p}}
 derived:
@@ -65,11 +86,15 @@ func TestDatesInASchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkRoundTrip(t, s)
-	a, b := s.Columns[0], s.Columns[1]
+	a, out, b := s.Columns[0], s.Columns[1], s.Columns[2]
+	if out.Zone != "Europe/Berlin" || !out.Days || out.Marks() != 2 || out.Special[0] != 2916460 || out.MarkName(1) != "9999-12-31" ||
+		out.MarkName(2) != "1899-12-30" {
+		t.Errorf("the date with a zone is %+v", out)
+	}
 	if a.Lower != 0 || a.Upper != 3652 || *a.Default != 1978 || a.Kind != Number || b.Lower != -36524 || b.Default != nil {
 		t.Errorf("dates are %+v and %+v", a, b)
 	}
-	year, month, day := s.Columns[2], s.Columns[3], s.Columns[4]
+	year, month, day := s.Columns[3], s.Columns[4], s.Columns[5]
 	if year.Lower != 2015 || year.Upper != 2024 || year.Role != Private || month.Role != Public || month.Upper != 12 ||
 		day.Upper != 7 {
 		t.Errorf("parts are %+v, %+v and %+v", year, month, day)
@@ -79,6 +104,14 @@ func TestDatesInASchema(t *testing.T) {
 func TestDatesRefused(t *testing.T) {
 	for old, c := range map[string]struct{ with, want string }{
 		"format: DD.MM.YYYY":          {"format: DD.MMM.YY", "must have YYYY, MM and DD once each"},
+		"format: DD.MM":               {"format: DDM", "if - . / or a space stands on both sides"},
+		"{format: DD.MM.":             {"{format: D.D.", "must have YYYY, MM and DD once each"},
+		"2024-12-31, default":         {"2024-12-31, special: [99991231], default", "special must be a day like 2015-01-01"},
+		"12-31, default: 2020":        {"12-31, special: [2030-01-01, 2030-01-01], default: 2020", "special must list each once"},
+		"since: 2000-01-01}":          {"since: 2000-01-01, special: [9999-12-31]}", "must be given for a private date, and with missing or special"},
+		"2020-12-31, since":           {"2020-12-31, zone: Mars/Olympus, since", "zone must be a name of the IANA time zone database"},
+		"upper: 2020-12-31":           {"upper: 2020-12-31, zone: Local", "zone must be a name of the IANA"},
+		"lower: 1900-01-01":           {"lower: 1900-01-01, days: true", "days must not be combined with a format of digits alone"},
 		"upper: 2024-12-31":           {"upper: 2014-12-31", "must be before upper"},
 		"lower: 2015-01-01":           {"lower: 01.01.2015", "must be a day like 2015-01-01"},
 		", default: 2020-06-01":       {"", "must be given for a private date"},

@@ -20,6 +20,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(strings.NewReplacer("edges: [20, 40]", "bins: quantiles", "missing: true",
 		`missing: true, groups: {"a or b": [b, a]}`).Replace(valid)))
 	f.Add([]byte(strings.Replace(valid, "edges: [20, 40]", "integer: true, missing: true, special: [96, 98]", 1)))
+	f.Add([]byte(spelled))
+	f.Add([]byte(datedText))
 	f.Add([]byte(months))
 	f.Add([]byte(coded))
 	for _, path := range examples(f) {

@@ -64,6 +64,31 @@ func whole() *Schema {
 	}
 }
 
+// spelled is valid with other spellings of text and numbers.
+var spelled = strings.Replace(valid, "header: true", `header: true, encoding: windows-1252, thousands: ",", minus: trailing`, 1)
+
+func TestParseReadsSpellings(t *testing.T) {
+	want := whole()
+	want.Dialect.Encoding, want.Dialect.Thousands, want.Dialect.TrailingMinus = "windows-1252", ',', true
+	if got := mustParse(t, spelled); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	checkRoundTrip(t, want)
+	editors := compileSchema(t)
+	for old, others := range map[string][]string{
+		"windows-1252":   {"utf-8", "windows-1250", "iso-8859-1", "iso-8859-15", "utf-16"},
+		`thousands: ","`: {`thousands: "'"`, `thousands: " "`, `decimal: ",", thousands: "."`},
+	} {
+		for _, other := range others {
+			text := strings.Replace(strings.Replace(spelled, `delimiter: ","`, `delimiter: ";"`, 1), old, other, 1)
+			checkRoundTrip(t, mustParse(t, text))
+			if err := followsSchema(editors, text); err != nil {
+				t.Errorf("%s: %v", other, err)
+			}
+		}
+	}
+}
+
 func TestParseReadsEveryFact(t *testing.T) {
 	if got := mustParse(t, valid); !reflect.DeepEqual(got, whole()) {
 		t.Errorf("got  %+v\nwant %+v", got, whole())

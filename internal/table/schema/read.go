@@ -3,11 +3,14 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
@@ -137,8 +140,8 @@ func (r *reader) readParts(f fields, s *Schema) {
 }
 
 func (r *reader) readDialect(n *node) Dialect {
-	f := r.openMapping(n, "file ", "delimiter", "quote", "header", "decimal", "trim", "missing", "comment", "skip_records",
-		"skip_until")
+	f := r.openMapping(n, "file ", "delimiter", "quote", "header", "encoding", "decimal", "thousands", "minus", "trim", "missing",
+		"comment", "skip_records", "skip_until")
 	d := Dialect{
 		Delimiter: r.readDelimiter(f),
 		Quote:     r.readQuote(f),
@@ -148,8 +151,22 @@ func (r *reader) readDialect(n *node) Dialect {
 	if d.Quote != 0 && d.Quote == d.Delimiter {
 		f.refuse("quote", "must differ from the delimiter", strconv.QuoteRune(d.Quote), "")
 	}
+	if f.has("encoding") {
+		names := append([]string{"utf-8"}, Encodings...)
+		if d.Encoding = f.choice("encoding", "must be one of "+strings.Join(names, ", "), "write how the files' characters are "+
+			"encoded, or remove the line for utf-8", names...); d.Encoding == "utf-8" {
+			d.Encoding = ""
+		}
+	}
 	if f.has("decimal") {
 		r.readDecimal(f, &d)
+	}
+	if f.has("thousands") {
+		r.readThousands(f, &d)
+	}
+	if f.has("minus") {
+		d.TrailingMinus = f.choice("minus", "must be trailing", "write minus: trailing where negative numbers are written "+
+			"like 12-, or remove the line", "trailing") != ""
 	}
 	if f.has("trim") {
 		d.Trim = f.boolean("trim", "write trim: true if white space around a cell does not count, trim: false if it does")
@@ -184,6 +201,26 @@ func (r *reader) readDecimal(f fields, d *Dialect) {
 			"semicolons or tabs: what is the delimiter?")
 	default:
 		d.Decimal = ','
+	}
+}
+
+// readThousands reads the separator of thousands, after the other signs.
+func (r *reader) readThousands(f fields, d *Dialect) {
+	const hint = `write thousands: "," (or ".", "'", " ") where numbers are written like 1,234,567, or remove the line`
+	n := f.requireNode("thousands", hint)
+	if n == nil {
+		return
+	}
+	c, size := utf8.DecodeRuneInString(n.text)
+	switch {
+	case n.form != plain && n.form != quoted || size != len(n.text) || !strings.ContainsRune(",.' ", c):
+		f.refuse("thousands", "must be a comma, a point, an apostrophe or a space", describeNode(n), hint)
+	case c == cmp.Or(d.Decimal, '.'):
+		f.refuse("thousands", "must differ from the decimal sign", strconv.Quote(n.text), `write decimal: "," beside thousands: "."`)
+	case c == d.Quote, c == d.Delimiter && d.Quote == 0:
+		f.refuse("thousands", "must differ from the quote, and from the delimiter if there are no quotes", strconv.Quote(n.text), hint)
+	default:
+		d.Thousands = c
 	}
 }
 
@@ -264,17 +301,17 @@ func (r *reader) readQuote(f fields) rune {
 // listed.
 func (r *reader) readMissing(f fields) (tokens []string) {
 	const hint = `write the cells that mean missing, e.g. missing: ["", "?", NA], or missing: [] if there are none`
-	seen := map[string]bool{}
+	seen := map[string]string{} // from a token in NFC to the token
 	for _, n := range f.items("missing", hint, MaxMissing) {
 		s, ok := r.scalarText(n, f.where+"missing", hint)
 		if !ok {
 			continue
 		}
 		r.refuseSpace(n, f.where+"missing", s)
-		if seen[s] {
-			r.refuse(n.line, f.where+"missing", "must list each token once", strconv.Quote(s), "remove one of the two")
+		if first, twice := seen[norm.NFC.String(s)]; twice {
+			r.refuse(n.line, f.where+"missing", "must list each token once", describeTwins(first, s), "remove one of the two")
 		}
-		seen[s] = true
+		seen[norm.NFC.String(s)] = s
 		tokens = append(tokens, s)
 	}
 	return tokens

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // readColumns reads the file's columns in order, the label included, into s. It returns their names,
@@ -104,7 +106,8 @@ func (r *reader) readNumber(parent fields, c *Column) {
 		r.readTransform(f, c)
 	}
 	r.readCuts(f, c)
-	r.readMarks(f, c)
+	r.readMarks(f, c, "write the numbers that are codes by the documentation, e.g. special: [96, 98], or remove the line",
+		func(n *node, param, _ string) float64 { return r.parseNumber(n, param) })
 	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without " +
 		"looking at the data, e.g. the middle of the bounds"
 	switch {
@@ -123,23 +126,22 @@ func (r *reader) readNumber(parent fields, c *Column) {
 	}
 }
 
-// readMarks reads which cells of a number are not amounts.
-func (r *reader) readMarks(f fields, c *Column) {
+// readMarks reads which cells of a number are not amounts. parse reads one of them.
+func (r *reader) readMarks(f fields, c *Column, hint string, parse func(n *node, param, hint string) float64) {
 	if f.has("missing") {
 		c.Missing = f.boolean("missing", "write missing: true to give missing and unreadable cells a bin of their own, "+
 			"missing: false to count them as default")
 	}
-	const hint = "write the numbers that are codes by the documentation, e.g. special: [96, 98], or remove the line"
 	entries := f.items("special", hint, MaxSpecial)
 	if entries != nil && len(entries) == 0 {
-		f.refuse("special", "must list at least one number", 0, hint)
+		f.refuse("special", "must list at least one", 0, hint)
 	}
 	for _, n := range entries {
-		x := r.parseNumber(n, f.where+"special")
+		x := parse(n, f.where+"special", hint)
 		switch {
 		case math.IsNaN(x): // reported already
 		case slices.Contains(c.Special, x):
-			r.refuse(n.line, f.where+"special", "must list each number once", n.text, "remove one of the two")
+			r.refuse(n.line, f.where+"special", "must list each once", n.text, "remove one of the two")
 		default:
 			c.Special = append(c.Special, x+0) // -0 and 0 are one number
 		}
@@ -358,27 +360,28 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 	if len(entries) < least {
 		f.refuse("levels", fmt.Sprintf("must list at least %d", least), len(entries), hint)
 	}
-	seen, prefixes := map[string]bool{}, map[string]bool{}
+	seen, prefixes := map[string]string{}, map[string]string{} // from a text in NFC to the text
 	spelling := func(n *node) string {
 		s, ok := r.scalarText(n, f.where+"levels", hint)
 		if !ok {
 			return ""
 		}
-		trimmed := strings.TrimSpace(s)
+		trimmed := norm.NFC.String(strings.TrimSpace(s))
+		first, twice := seen[trimmed]
 		switch {
 		case trimmed == "":
 			r.refuse(n.line, f.where+"levels", "must not be empty", strconv.Quote(s),
 				`an empty cell is declared as missing: [""] under file`)
-		case d.Trim && trimmed != s:
+		case d.Trim && strings.TrimSpace(s) != s:
 			r.refuseSpace(n, f.where+"levels", s)
-		case seen[trimmed]:
-			r.refuse(n.line, f.where+"levels", "must list each level and alias once", strconv.Quote(s),
-				"remove one of the two; they are compared after trimming")
-		case slices.Contains(d.Missing, trimmed):
+		case twice:
+			r.refuse(n.line, f.where+"levels", "must list each level and alias once", describeTwins(first, s),
+				"remove one of the two; they are compared after trimming and in Unicode's form NFC")
+		case slices.ContainsFunc(d.Missing, func(token string) bool { return norm.NFC.String(token) == trimmed }):
 			r.refuse(n.line, f.where+"levels", "must not list a missing token", strconv.Quote(s),
 				"remove it here or from missing under file")
 		}
-		seen[trimmed] = true
+		seen[trimmed] = s
 		return s
 	}
 	var levels []Level
@@ -398,14 +401,15 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 		}
 		for _, p := range e.items("prefixes", `write {value: diabetes, prefixes: ["250"]}`, MaxLevels) {
 			text, ok := r.scalarText(p, f.where+"levels", hint)
+			first, twice := prefixes[norm.NFC.String(text)]
 			switch {
 			case !ok:
 			case text == "" || text != strings.TrimSpace(text):
 				e.refuse("prefixes", "must not be empty or begin or end with white space", strconv.Quote(text), "")
-			case prefixes[text]:
-				r.refuse(p.line, f.where+"levels", "must list each prefix once", strconv.Quote(text), "remove one of the two")
+			case twice:
+				r.refuse(p.line, f.where+"levels", "must list each prefix once", describeTwins(first, text), "remove one of the two")
 			default:
-				prefixes[text] = true
+				prefixes[norm.NFC.String(text)] = text
 				l.Prefixes = append(l.Prefixes, text)
 			}
 		}
@@ -415,4 +419,12 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 		return nil
 	}
 	return levels
+}
+
+// describeTwins describes two texts that are compared as one. If they look alike, it writes their characters as escapes.
+func describeTwins(a, b string) string {
+	if a == b {
+		return strconv.Quote(a)
+	}
+	return strconv.QuoteToASCII(a) + " and " + strconv.QuoteToASCII(b)
 }

@@ -3,6 +3,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -200,6 +201,9 @@ func (c *Column) Clamp(x float64) float64 {
 // MarkName describes mark k of a number, from 1: the special value, or "(missing)".
 func (c *Column) MarkName(k int) string {
 	if k <= len(c.Special) {
+		if c.Date != "" {
+			return FormatDate(isoDate, c.Since+int(c.Special[k-1]))
+		}
 		return strconv.FormatFloat(c.Special[k-1], 'g', -1, 64)
 	}
 	return "(missing)"
@@ -252,7 +256,7 @@ type Dialect struct {
 	Delimiter rune   // ',' ';' '\t' or another single character
 	Quote     rune   // '"', or 0 if quotes are ordinary characters
 	Header    bool   // the first record names the columns
-	Encoding  string // character encoding, such as "windows-1252"; "" for UTF-8
+	Encoding  string // one of Encodings; "" for UTF-8
 	Decimal   rune   // ',' for a decimal comma; 0 for a point
 	// Thousands separates groups of three digits in the whole part of a number: ',', '.', '\'' or ' '; 0 for none
 	Thousands     rune
@@ -263,6 +267,17 @@ type Dialect struct {
 	SkipRecords   int      // number of records before the header or the first row to skip unread
 	SkipUntil     string   // skip everything up to and including the line that equals this, e.g. "@data"; "" for none
 }
+
+// Spelling describes how text and numbers are written; "" if as usual.
+func (d *Dialect) Spelling() string {
+	if d.Encoding == "" && d.Decimal == 0 && d.Thousands == 0 && !d.TrailingMinus {
+		return ""
+	}
+	return fmt.Sprintf("encoding %q, decimal %q, thousands %q, trailing minus %t", d.Encoding, d.Decimal, d.Thousands, d.TrailingMinus)
+}
+
+// Encodings are the character encodings of CSV files other than UTF-8.
+var Encodings = []string{"windows-1252", "windows-1250", "iso-8859-1", "iso-8859-15", "utf-16"}
 
 // Clone returns a copy that shares nothing with s.
 func (s *Schema) Clone() *Schema { return deepcopy.Of(s) }

@@ -123,8 +123,15 @@ func (d *Dialect) dialectTree() *node {
 		n.addPair("quote", textNode(string(d.Quote)))
 	}
 	n.addPair("header", booleanNode(d.Header))
+	n.addPair("encoding", optionalNode(d.Encoding))
 	if d.Decimal == ',' {
 		n.addPair("decimal", textNode(","))
+	}
+	if d.Thousands != 0 {
+		n.addPair("thousands", textNode(string(d.Thousands)))
+	}
+	if d.TrailingMinus {
+		n.addPair("minus", textNode("trailing"))
 	}
 	n.addPair("trim", booleanNode(d.Trim))
 	n.addPair("missing", textsNode(d.Missing))

@@ -44,7 +44,8 @@ func Spelling(s *schema.Schema) string {
 		place = -1
 	}
 	missing := slices.Sorted(slices.Values(s.Dialect.Missing))
-	return fmt.Sprintf("column %d, trim %t, quote %q, missing %q", place, s.Dialect.Trim, s.Dialect.Quote, missing)
+	return fmt.Sprintf("column %d, trim %t, quote %q, missing %q, encoding %q", place, s.Dialect.Trim, s.Dialect.Quote, missing,
+		s.Dialect.Encoding)
 }
 
 // Check refuses a share out of range.

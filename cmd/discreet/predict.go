@@ -73,9 +73,10 @@ scores.
 The table's own label may be missing; it is not read. Columns that are not in
 the model are refused. With --extra drop they are left out, and with --extra
 keep they are passed on; both ways they are not read. Cells are passed on as
-they are, so a cell that was private in the table is private in the output. With
---engine spark a cluster scores the rows in place (docs/scale.md), and --out is
-a folder of Parquet files that must not exist.`,
+they are, from Parquet to Parquet with their types, so a cell that was private in
+the table is private in the output. With --engine spark a cluster scores the rows
+in place (docs/scale.md), and --out is a folder of Parquet files that must not
+exist.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
   discreet predict --model m.json --data new.csv --out reasons.csv --explain

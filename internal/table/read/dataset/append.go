@@ -24,13 +24,14 @@ type Added struct {
 
 // CopyRows writes the tables in the files to w, one after another, with columns added. It streams: memory
 // does not grow with the rows. For each row it calls keep with the row's position among all, from 0, and skips
-// the row if that is false; a nil keep keeps all.
+// the row if that is false, or ends if columns are added; a nil keep keeps all.
 //
 // Cells are copied unchanged, private ones included; nothing is clamped or repaired. Columns are in
 // the order of the first file. CSV is written in the schema's dialect, without comments and without
 // the white space that the dialect trims. Lines that the schema skips are written as far as the output
-// needs them to match the schema. In Parquet, the schema's numbers become doubles, null if a cell is
-// missing or not a number. All other columns become strings, null if a cell is missing.
+// needs them to match the schema. Parquet files of the same columns to which columns are added keep their
+// types and bytes. In all other Parquet, the schema's numbers become doubles, null if a cell is missing or
+// not a number, and all other columns become strings, null if a cell is missing.
 //
 // Errors are as for Read, but the content of cells is not checked.
 func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
@@ -45,6 +46,11 @@ func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, 
 				Hint: "write the table to a file first; in a database an exported model can also run where the rows are"}
 		}
 	}
+	if format == Parquet && len(added) > 0 {
+		if done, err := r.spliceRows(w, added, keep); done {
+			return err
+		}
+	}
 	var out sink
 	var names []string
 	row := 0
@@ -55,13 +61,9 @@ func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, 
 		}
 		if out == nil {
 			names = r.namesToWrite(in.columns())
-			taken := slices.Clone(names)
-			for _, c := range s.Columns[len(s.FileColumns()):] {
-				taken = append(taken, c.Name) // or the result would not fit the schema
-			}
-			unique := uniqueNames(taken, added)
+			unique := r.nameAdded(names, added)
 			if format == Parquet {
-				out = newParquetSink(w, s, names, unique)
+				out = newParquetSink(w, s, names, unique, sinkGroup)
 			} else {
 				out, err = newTextSink(w, s.Dialect, names, unique)
 			}
@@ -151,9 +153,13 @@ func addCells(cells []cell, added []Added, row int) {
 	}
 }
 
-// uniqueNames gives the added columns names that no other column has.
-func uniqueNames(taken []string, added []Added) []Added {
-	taken, added = slices.Clone(taken), slices.Clone(added)
+// nameAdded gives the added columns names that no other column has.
+func (r *reader) nameAdded(names []string, added []Added) []Added {
+	taken := slices.Clone(names)
+	added = slices.Clone(added)
+	for _, c := range r.s.Columns[len(r.s.FileColumns()):] {
+		taken = append(taken, c.Name) // or the result would not fit the schema
+	}
 	for i := range added {
 		name := added[i].Name
 		for n := 2; slices.Contains(taken, name); n++ {

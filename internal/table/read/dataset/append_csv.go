@@ -17,10 +17,14 @@ type textSink struct {
 	d       schema.Dialect
 	missing string
 	number  []byte
+	special [256]bool // bytes that need quotes around a cell
 }
 
 func newTextSink(w io.Writer, d schema.Dialect, names []string, added []Added) (*textSink, error) {
 	out := &textSink{w: bufio.NewWriterSize(w, 256<<10), d: d}
+	for _, c := range []rune{'\r', '\n', d.Delimiter, d.Quote} {
+		out.special[byte(c)] = c != 0
+	}
 	if len(d.Missing) > 0 {
 		out.missing = d.Missing[0]
 	}
@@ -89,11 +93,11 @@ func (t *textSink) writeCell(c *cell) error {
 }
 
 func (t *textSink) writeText(text []byte) error {
-	quote := byte(t.d.Quote)
-	special := bytes.IndexByte(text, byte(t.d.Delimiter)) >= 0 || bytes.ContainsAny(text, "\r\n")
-	if quote != 0 {
-		special = special || bytes.IndexByte(text, quote) >= 0
+	special := false
+	for _, b := range text {
+		special = special || t.special[b]
 	}
+	quote := byte(t.d.Quote)
 	if !special {
 		_, err := t.w.Write(text)
 		return err

@@ -14,18 +14,22 @@ import (
 // parquetSink writes Parquet: doubles and strings.
 type parquetSink struct {
 	w       *parquet.GenericWriter[any]
-	numbers []bool // per column of the input
-	pending []parquet.Row
+	numbers []bool            // per column of the input
+	pending [][]parquet.Value // by column
+	rows    int               // in pending
+	room    int               // rows that the row group still takes
+	group   int               // rows per row group, which are held in memory
+	text    []byte            // of pending texts
 }
 
-// sinkGroup is the number of rows per row group, which are held in memory.
+// sinkGroup is the usual number of rows per row group.
 const sinkGroup = 1 << 20
 
 // sinkBatch is the number of rows that are passed to the Parquet library at once.
-const sinkBatch = 256
+const sinkBatch = 1024
 
-func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added) *parquetSink {
-	out := &parquetSink{}
+func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added, group int) *parquetSink {
+	out := &parquetSink{pending: make([][]parquet.Value, len(names)+len(added)), room: group, group: group}
 	columns := ordered{Group: parquet.Group{}}
 	put := func(name string, node parquet.Node) {
 		columns.Group[name] = node
@@ -47,14 +51,13 @@ func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added
 			put(a.Name, parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
 		}
 	}
-	out.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("table", columns), parquet.Compression(&parquet.Snappy),
-		parquet.MaxRowsPerRowGroup(sinkGroup))
+	out.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("table", columns), parquet.Compression(&parquet.Snappy))
 	return out
 }
 
 // WriteAdded writes a Parquet file with the added columns only.
 func WriteAdded(w io.Writer, s *schema.Schema, rows int, added []Added) error {
-	out, cells := newParquetSink(w, s, nil, added), make([]cell, len(added))
+	out, cells := newParquetSink(w, s, nil, added, sinkGroup), make([]cell, len(added))
 	for row := range rows {
 		addCells(cells, added, row)
 		if err := out.writeRow(nil, cells); err != nil {
@@ -66,7 +69,7 @@ func WriteAdded(w io.Writer, s *schema.Schema, rows int, added []Added) error {
 
 // WriteEmpty writes a Parquet file with these columns of a schema and no rows.
 func WriteEmpty(w io.Writer, s *schema.Schema, names []string) error {
-	return newParquetSink(w, s, names, nil).close()
+	return newParquetSink(w, s, names, nil, sinkGroup).close()
 }
 
 // ordered is a group whose columns keep their order; parquet.Group sorts them.
@@ -84,44 +87,56 @@ func (o ordered) Fields() []parquet.Field {
 }
 
 func (p *parquetSink) writeRow(cells, added []cell) error {
-	row := make(parquet.Row, 0, len(cells)+len(added))
 	for i := range cells {
 		c := &cells[i]
-		value := parquet.NullValue()
+		value, defined := parquet.NullValue(), 0
 		switch {
 		case c.form == absent:
-		case p.numbers[i]:
-			if x, ok := c.float(); ok {
-				value = parquet.DoubleValue(x)
-			}
+		case !p.numbers[i]:
+			value, defined = p.keepText(c), 1
 		default:
-			value = parquet.ByteArrayValue(c.bytes())
+			if x, ok := c.float(); ok {
+				value, defined = parquet.DoubleValue(x), 1
+			}
 		}
-		defined := 1
-		if value.IsNull() {
-			defined = 0
-		}
-		row = append(row, value.Level(0, defined, i))
+		p.pending[i] = append(p.pending[i], value.Level(0, defined, i))
 	}
 	for i := range added {
-		c := &added[i]
+		c, at := &added[i], len(cells)+i
 		value := parquet.DoubleValue(c.number)
 		if c.form == textual {
-			value = parquet.ByteArrayValue(c.bytes())
+			value = p.keepText(c)
 		}
-		row = append(row, value.Level(0, 0, len(cells)+i))
+		p.pending[at] = append(p.pending[at], value.Level(0, 0, at))
 	}
-	p.pending = append(p.pending, row)
-	if len(p.pending) < sinkBatch {
+	p.rows++
+	p.room--
+	if p.rows < sinkBatch && p.room > 0 {
 		return nil
 	}
 	return p.flushRows()
 }
 
+// keepText returns a cell's text in memory of the sink's own.
+func (p *parquetSink) keepText(c *cell) parquet.Value {
+	from := len(p.text)
+	p.text = c.appendTo(p.text)
+	return parquet.ByteArrayValue(p.text[from:])
+}
+
 func (p *parquetSink) flushRows() error {
-	_, err := p.w.WriteRows(p.pending)
-	p.pending = p.pending[:0]
-	return err
+	for i, column := range p.w.ColumnWriters() {
+		if _, err := column.WriteRowValues(p.pending[i]); err != nil {
+			return err
+		}
+		p.pending[i] = p.pending[i][:0]
+	}
+	p.rows, p.text = 0, p.text[:0]
+	if p.room > 0 {
+		return nil
+	}
+	p.room = p.group
+	return p.w.Flush()
 }
 
 func (p *parquetSink) close() error {

@@ -11,6 +11,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -126,6 +129,55 @@ func TestAppendRoundTrip(t *testing.T) {
 				t.Errorf("%s: another table", name)
 			}
 		}
+	}
+}
+
+// Columns of Parquet keep their types and their bytes beside added ones, in files of several row groups and
+// in several files, also those that the schema cannot read; and no row is written that was not reached.
+func TestAddedColumnsLeaveParquetAsItIs(t *testing.T) {
+	type wideRow struct {
+		Age    *float64  `parquet:"age,optional"`
+		Income int64     `parquet:"income"`
+		City   *string   `parquet:"city,optional,dict"`
+		Rank   int32     `parquet:"rank"`
+		Sick   bool      `parquet:"sick"`
+		Seen   time.Time `parquet:"seen,timestamp(microsecond)"`
+		Parts  []int32   `parquet:"parts,list"`
+		Price  int64     `parquet:"price,decimal(2:12)"`
+	}
+	type addedRow struct {
+		Label string  `parquet:"label"`
+		Score float64 `parquet:"score"`
+	}
+	var wide []wideRow
+	for i, r := range randomRows(700) {
+		wide = append(wide, wideRow{Age: r.Age, City: r.City, Rank: r.Rank, Sick: r.Sick, Income: int64(i),
+			Seen: time.UnixMicro(int64(i)).UTC(), Parts: []int32{int32(i), 7}[:i%3%2+1], Price: int64(i)})
+	}
+	a := writeParquet(t, wide[:500], parquet.MaxRowsPerRowGroup(200), parquet.Compression(&parquet.Zstd))
+	b := writeParquet(t, wide[500:], parquet.Compression(&parquet.Zstd))
+	path := writeFile(t, "out.parquet", appended(t, smallSchema(), Options{Extra: ExtraKept}, Parquet, a, b))
+	got, err := parquet.ReadFile[wideRow](path)
+	more, err2 := parquet.ReadFile[addedRow](path)
+	if err != nil || err2 != nil || !reflect.DeepEqual(got, wide) || len(more) != len(wide) {
+		t.Fatalf("other rows, errors %v and %v", err, err2)
+	}
+	for i, row := range more {
+		if row != (addedRow{scored()[0].Text(i), float64(i) / 4}) {
+			t.Fatalf("row %d has %+v", i, row)
+		}
+	}
+	dropped := writeFile(t, "out.parquet", appended(t, smallSchema(), Options{Extra: ExtraDropped}, Parquet, a, b))
+	names, err := ReadHeader(t.Context(), dropped, smallSchema().Dialect)
+	if want := []string{"age", "income", "city", "rank", "sick", "label", "score"}; err != nil ||
+		!reflect.DeepEqual(names, want) {
+		t.Errorf("columns %q, error %v", names, err)
+	}
+	var out bytes.Buffer
+	reach := func(row int) bool { return row < 450 }
+	err = CopyRows(t.Context(), smallSchema(), Options{Extra: ExtraKept}, &out, Parquet, scored(), reach, a, b)
+	if !errors.Is(err, errUnreached) {
+		t.Errorf("a row without a prediction: error %v", err)
 	}
 }
 

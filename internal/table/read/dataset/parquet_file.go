@@ -20,6 +20,9 @@ import (
 // content of cells.
 const maxGroup = 1 << 26
 
+// parquetMagic begins and ends a Parquet file.
+const parquetMagic = "PAR1"
+
 // parquetFile is an open Parquet file of flat columns. Its metadata come from
 // the Parquet library; its pages are read by package pages.
 type parquetFile struct {
@@ -28,7 +31,8 @@ type parquetFile struct {
 	size   int64
 	names  []string
 	leaves []*parquet.Column // parallel to names; nil: the column is not flat
-	groups []format.RowGroup
+	meta   *format.FileMetaData
+	groups []format.RowGroup // of meta
 	rows   int64
 }
 
@@ -45,7 +49,8 @@ func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile,
 	if err != nil {
 		return nil, damagedFile(path)
 	}
-	pf.groups = lib.Metadata().RowGroups
+	pf.meta = lib.Metadata()
+	pf.groups = pf.meta.RowGroups
 	for _, column := range lib.Root().Columns() {
 		pf.names = append(pf.names, column.Name())
 		if !column.Leaf() || column.Repeated() {
@@ -67,7 +72,7 @@ func (pf *parquetFile) checkFooter() error {
 		return err
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:4]))
-	if string(end[4:]) != "PAR1" || n > pf.size-4-tail {
+	if string(end[4:]) != parquetMagic || n > pf.size-4-tail {
 		return damagedFile(pf.path)
 	}
 	footer := make([]byte, n)

@@ -29,12 +29,12 @@ const (
 	numeric
 )
 
-// bytes returns the cell as text in newly allocated memory.
-func (c *cell) bytes() []byte {
+// appendTo appends the cell as text.
+func (c *cell) appendTo(to []byte) []byte {
 	if c.form == numeric {
-		return coding.AppendDecimal(nil, c.number)
+		return coding.AppendDecimal(to, c.number)
 	}
-	return slices.Clone(c.text)
+	return append(to, c.text...)
 }
 
 // float returns the cell as a number, if it is one.

@@ -221,10 +221,10 @@ func (c *tallied) judgeCell(cell *cell, tokens []string) fate {
 		y, ok := coding.ParseDecimal(token)
 		return cell.form == textual && string(cell.text) == token || cell.form == numeric && ok && x == y && c.number
 	})
-	declared := !c.number && !(cell.form == absent && cell.text == nil) && c.declared[string(cell.bytes())]
+	declared := !c.number && !(cell.form == absent && cell.text == nil) && c.declared[string(cell.appendTo(nil))]
 	if c.of != nil && !isMissing {
 		declared = declared || c.number && isNumber && slices.Contains(c.of.Special, x) ||
-			!c.number && (c.of.Buckets > 0 || hasPrefix(c.of.Levels, string(cell.bytes())))
+			!c.number && (c.of.Buckets > 0 || hasPrefix(c.of.Levels, string(cell.appendTo(nil))))
 	}
 	switch {
 	case declared:

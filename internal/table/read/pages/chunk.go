@@ -55,15 +55,9 @@ func NewChunk(section func(from, n int64) io.Reader, size int64, group *format.R
 	}
 	column := &group.Columns[at]
 	meta := &column.MetaData
-	start := meta.DataPageOffset
-	if d := meta.DictionaryPageOffset; d > 0 && d < start {
-		start = d
-	}
+	start, err := ChunkStart(column, size)
 	switch {
-	case column.FilePath != "", meta.Type != t.physical, meta.NumValues != group.NumRows:
-		return nil, ErrValues
-	case start < 0, meta.TotalCompressedSize < 0, meta.TotalCompressedSize > size,
-		start > size-meta.TotalCompressedSize:
+	case err != nil, meta.Type != t.physical, meta.NumValues != group.NumRows:
 		return nil, ErrValues
 	case !canUnpack(meta.Codec):
 		return nil, ErrEncoding
@@ -72,6 +66,19 @@ func NewChunk(section func(from, n int64) io.Reader, size int64, group *format.R
 		t: t, codec: meta.Codec,
 		src: bufio.NewReaderSize(section(start, meta.TotalCompressedSize), usualPageHeader), bytes: meta.TotalCompressedSize, rows: group.NumRows,
 	}, nil
+}
+
+// ChunkStart returns where in a file of the given size the bytes of a column chunk begin, or ErrValues if
+// they are not in it.
+func ChunkStart(column *format.ColumnChunk, size int64) (int64, error) {
+	start, n := column.MetaData.DataPageOffset, column.MetaData.TotalCompressedSize
+	if d := column.MetaData.DictionaryPageOffset; d > 0 && d < start {
+		start = d
+	}
+	if column.FilePath != "" || start < 0 || n < 0 || n > size || start > size-n {
+		return 0, ErrValues
+	}
+	return start, nil
 }
 
 // NextRun returns the next run of at most batch rows, valid until the next call,

@@ -1303,7 +1303,7 @@ func (p *Predictor) scoreRow(row []Cell, s *rowScratch, out []float64) error {
 			Got: len(row)}
 	}
 	for i := range row {
-		if err := p.coder.Code(i, row[i].c, s.cells); err != nil {
+		if _, err := p.coder.Code(i, row[i].c, s.cells); err != nil {
 			return err
 		}
 	}

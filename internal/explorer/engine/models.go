@@ -204,7 +204,7 @@ func scoreRow(a struct {
 	}
 	row := make([]column.Cell, len(m.Schema.Columns))
 	for i, name := range coder.Names() {
-		if err := coder.Code(i, cellOf(a.Row[name]), row); err != nil {
+		if _, err := coder.Code(i, cellOf(a.Row[name]), row); err != nil {
 			return nil, err
 		}
 	}

@@ -192,7 +192,7 @@ func scoreRow(t *testing.T, m *model.Model, row []any) (scores []float64, ok boo
 				c = coding.TextCell(v)
 			}
 		}
-		if coder.Code(i, c, cells) != nil {
+		if _, err := coder.Code(i, c, cells); err != nil {
 			return nil, false
 		}
 	}

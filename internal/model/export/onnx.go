@@ -128,7 +128,7 @@ func (w *onnxWriter) encodeCategory(c *inColumn) string {
 		codes = append(codes, int64(code))
 	}
 	if !slices.Contains(texts, MissingText) {
-		missing, _ := c.coder.MissingCode() // a category always has one
+		missing := c.MissingCode()
 		texts, codes = append(texts, MissingText), append(codes, int64(missing))
 	}
 	encode := func(other int) string {

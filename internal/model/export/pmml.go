@@ -166,7 +166,7 @@ func (w *pmmlWriter) writeCells() error {
 }
 
 func (w *pmmlWriter) codeCategory(c *inColumn) (string, error) {
-	missing, _ := c.coder.MissingCode() // a category always has one
+	missing := uint32(c.MissingCode())
 	texts, codes := c.coder.Spellings()
 	var from, to []string
 	for i, text := range texts {

@@ -144,7 +144,7 @@ func (w *sqlWriter) writeCells() {
 
 func (w *sqlWriter) codeCategory(c *inColumn, cell string) string {
 	var b strings.Builder
-	missing, _ := c.coder.MissingCode()
+	missing := c.MissingCode()
 	fmt.Fprintf(&b, "CASE WHEN %s IS NULL THEN %d", cell, missing)
 	texts, codes := c.coder.Spellings()
 	for k, text := range texts {

@@ -130,7 +130,7 @@ func naiveScores(t *testing.T, s *served, rows [][]any) (scores []float64, label
 			case string:
 				c = coding.TextCell(v)
 			}
-			if err := coder.Code(i, c, cells); err != nil {
+			if _, err := coder.Code(i, c, cells); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -126,7 +126,7 @@ func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 	row := make([]column.Cell, len(s.m.Schema.Columns))
 	for r := range rows {
 		for i := range at {
-			if err := s.coder.Code(i, cells[i][r], row); err != nil {
+			if _, err := s.coder.Code(i, cells[i][r], row); err != nil {
 				return nil, refuse("row %d: %w", r, err)
 			}
 		}

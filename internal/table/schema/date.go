@@ -83,6 +83,30 @@ func FormatDate(format string, days int) string {
 	return WriteDate(format, time.Unix(int64(days)*secondsOfDay, 0).UTC())
 }
 
+// Zone is a time zone, by whose clock instants have days.
+type Zone struct{ of *time.Location }
+
+// FindZone returns the zone with an IANA name, such as Europe/Berlin; nil if there is none.
+func FindZone(name string) *Zone {
+	of, err := time.LoadLocation(name)
+	if err != nil || name == "" || of == time.Local {
+		return nil
+	}
+	return &Zone{of}
+}
+
+// DayOf returns the day, in days since 1970-01-01, and the time of day of a point in time: seconds
+// since 1970, in a zone so many seconds east of UTC, which is used if z is nil.
+func (z *Zone) DayOf(seconds int64, east int) (days int, clock string) {
+	at := time.Unix(seconds, 0).In(time.FixedZone("", east))
+	if z != nil {
+		at = at.In(z.of)
+	}
+	clock = at.Format(time.TimeOnly)
+	at = time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+	return int(at.Unix() / secondsOfDay), clock
+}
+
 // Month returns the month, as YYYY-MM, of a cell of a date column, x days after its earliest date.
 func (c *Column) Month(x float64) string { return FormatDate("YYYY-MM", c.Since+int(math.Floor(x))) }
 

@@ -98,7 +98,7 @@ type Column struct {
 	// numbers are days since the day Since, which is itself in days since 1970-01-01.
 	Date  string
 	Since int
-	Zone  string // IANA name of the zone that decides the day of an instant; "" for UTC
+	Zone  string // IANA name of the zone that decides the day of an instant; "" for the instant's own, else UTC
 	Days  bool   // a cell that is a number counts days since 1970-01-01
 
 	// Special are numbers that are codes rather than amounts, such as 96 for "does not apply". In a

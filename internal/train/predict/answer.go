@@ -46,11 +46,11 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	hello := greeting{Columns: coder.Names(), Classes: schema.Values(m.Schema.Label.Levels),
 		Positive: m.Schema.Label.Positive, Width: scorer.Width()}
 	in, out := bufio.NewReader(r), bufio.NewWriter(w)
-	label, err := coding.NewLabel(&m.Schema.Label)
+	label, err := coding.NewLabel(&m.Schema.Label, &m.Schema.Dialect)
 	if err != nil {
 		return err
 	}
-	a := &answerer{coder, scorer, make([]column.Cell, len(m.Schema.Columns)), len(hello.Columns), label, m.Schema.Dialect.Trim}
+	a := &answerer{coder, scorer, make([]column.Cell, len(m.Schema.Columns)), len(hello.Columns), label}
 	if err := writeFrame(out, hello); err != nil {
 		return err
 	}
@@ -111,7 +111,6 @@ type answerer struct {
 	cells  []column.Cell
 	width  int // cells per row
 	label  *coding.Coder
-	trim   bool // white space around a label does not count
 }
 
 func (a *answerer) answerRequest(text []byte) (any, error) {
@@ -138,11 +137,11 @@ func (a *answerer) readLabels(labels []any) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("row %d: %w", i, err)
 		}
-		code, ok := a.label.CellCode(cell, a.trim)
-		if !ok {
+		class, fate := a.label.ReadCell(cell)
+		if fate.Refused() {
 			return nil, fmt.Errorf("row %d: label %q %s", i, a.label.Name, a.label.Want)
 		}
-		classes[i] = int(code)
+		classes[i] = int(class.Code)
 	}
 	return classes, nil
 }
@@ -157,7 +156,7 @@ func (a *answerer) scoreRows(rows [][]any) ([]float64, error) {
 		for j, cell := range row {
 			c, err := cellOf(cell)
 			if err == nil {
-				err = a.coder.Code(j, c, a.cells)
+				_, err = a.coder.Code(j, c, a.cells)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("row %d: %w", i, err)

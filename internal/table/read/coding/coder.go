@@ -4,10 +4,10 @@ package coding
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/table/column"
@@ -23,38 +23,33 @@ type Coder struct {
 	Number bool   // otherwise its cells have codes
 	Want   string // the requirement that a refused cell violates
 
-	// For categories and labels.
-	levels   map[string]uint32
-	prefixes []prefix // the longest first
-	buckets  int      // number of codes for undeclared values, the last codes before "other"
-	missing  int      // code of a missing cell; -1 if there is none
-	unknown  int      // code of any other undeclared cell; -1 if there is none
+	trim  bool // white space around a text does not count
+	comma bool // the decimal separator of texts is a comma
+
+	categories
 
 	identify func(cell []byte) uint32 // for identifiers: the code of a cell
 
 	// For numbers.
 	lower, upper float64
 	fallback     *float64
-	tokens       []string  // cells that read as numbers and mean a missing value
+	tokens       []string  // signs for missing cells that are numbers
 	tokenValues  []float64 // the same as numbers
 	special      []float64
-	comma        bool   // the decimal separator is a comma
-	date         string // format of dates; "" if cells are not dates
-	since        int    // day from which a date is counted, in days since 1970-01-01
-	marksMissing bool   // missing and unreadable cells have a mark, after those of special values
+	date         string       // format of dates; "" if cells are not dates
+	digits       int          // length of a format of dates that has no signs between digits; else 0
+	days         bool         // a number in a column of dates counts days since 1970-01-01
+	zone         *schema.Zone // of instants; nil: their own
+	since        int          // day from which a date is counted, in days since 1970-01-01
+	marksMissing bool         // missing and unreadable cells have a mark, after those of special values
 }
 
 // New returns the coder of a column of the file, in a table with the dialect's signs for missing
 // cells. It fails with a *dp.ParamError if no schema file can declare such a column.
 func New(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	if c.Kind == schema.Category {
-		return &Coder{
-			Name:     c.Name,
-			levels:   levelCodes(c.Levels, d.Missing, c.MissingCode()),
-			missing:  c.MissingCode(),
-			unknown:  c.OtherCode(),
-			prefixes: listPrefixes(c.Levels), buckets: c.Buckets,
-		}, nil
+		return &Coder{Name: c.Name, trim: d.Trim, comma: d.Decimal == ',',
+			categories: newCategories(c.Levels, d.Missing, c.MissingCode(), c.OtherCode(), c.Buckets)}, nil
 	}
 	return newNumberCoder(c, d)
 }
@@ -93,10 +88,17 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	out := &Coder{
 		Name: c.Name, Number: true, lower: c.Lower, upper: c.Upper, fallback: c.Default,
 		Want:    "must hold a decimal number in every row, since the schema declares no default for it",
-		special: c.Special, marksMissing: c.Missing, comma: d.Decimal == ',', date: c.Date, since: c.Since,
+		special: c.Special, marksMissing: c.Missing, trim: d.Trim, comma: d.Decimal == ',', date: c.Date, since: c.Since,
 	}
 	if c.Date != "" {
 		out.Want = "must hold a date in every row, since the schema declares no default for it"
+		out.digits, out.days = digitsOf(c.Date), c.Days
+	}
+	if c.Zone != "" {
+		if out.zone = schema.FindZone(c.Zone); out.zone == nil {
+			return nil, &dp.ParamError{Op: "dataset: column " + strconv.Quote(c.Name), Param: "zone",
+				Want: "must be a time zone's name, such as Europe/Berlin", Got: strconv.Quote(c.Zone)}
+		}
 	}
 	for _, token := range d.Missing {
 		// A token that is no number is unreadable anyway, with the same result.
@@ -109,7 +111,7 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 }
 
 // NewLabel is the coder of the label's cells.
-func NewLabel(l *schema.Label) (*Coder, error) {
+func NewLabel(l *schema.Label, d *schema.Dialect) (*Coder, error) {
 	fallback := l.Default
 	if fallback >= len(l.Levels) || fallback < 0 && l.Role != schema.Public {
 		return nil, &dp.ParamError{Op: "dataset: label " + strconv.Quote(l.Name), Param: "default",
@@ -119,140 +121,181 @@ func NewLabel(l *schema.Label) (*Coder, error) {
 		return nil, &dp.ParamError{Op: "dataset: label " + strconv.Quote(l.Name), Param: "levels",
 			Want: "must be at most 256", Got: len(l.Levels)}
 	}
-	return &Coder{
-		Name:     l.Name,
-		levels:   levelCodes(l.Levels, nil, 0),
-		prefixes: listPrefixes(l.Levels),
-		missing:  fallback, unknown: fallback,
-		Want: "must hold one of the classes that the schema declares in every row, since it declares no default",
-	}, nil
-}
-
-// levelCodes maps every spelling to its code. If a level's spelling is also a sign for a missing cell,
-// the cell is that level: the column's declaration takes precedence over the file's.
-func levelCodes(levels []schema.Level, missing []string, missingCode int) map[string]uint32 {
-	codes := map[string]uint32{}
-	for _, token := range missing {
-		codes[token] = uint32(missingCode)
-	}
-	for code, level := range levels {
-		codes[level.Value] = uint32(code)
-		for _, alias := range level.Aliases {
-			codes[alias] = uint32(code)
-		}
-	}
-	return codes
-}
-
-// Spellings lists every text that has its own code in a category or a label, sorted, and the codes.
-// All other texts have the code of "other".
-func (c *Coder) Spellings() (texts []string, codes []uint32) {
-	texts = slices.Sorted(maps.Keys(c.levels))
-	for _, text := range texts {
-		codes = append(codes, c.levels[text])
-	}
-	return texts, codes
-}
-
-// Prefixes lists the prefixes of further texts that have a level's code, and the codes. Earlier
-// prefixes take precedence.
-func (c *Coder) Prefixes() (texts []string, codes []uint32) {
-	for _, p := range c.prefixes {
-		texts, codes = append(texts, p.text), append(codes, p.code)
-	}
-	return texts, codes
+	out := &Coder{Name: l.Name, trim: d.Trim, comma: d.Decimal == ',',
+		categories: newCategories(l.Levels, d.Missing, fallback, fallback, 0),
+		Want:       "must hold one of the classes that the schema declares in every row, since it declares no default"}
+	out.isLabel = true
+	return out, nil
 }
 
 // MissingNumbers returns the numbers that mean a missing value in a number column.
 func (c *Coder) MissingNumbers() []float64 { return slices.Clone(c.tokenValues) }
 
-// ReadCode returns the code of a cell of a category or a label that is given as text. The text must
-// already be trimmed if the dialect requires it.
-func ReadCode[T string | []byte](c *Coder, cell T) (code uint32, ok bool) {
-	if c.identify != nil {
-		return c.identify([]byte(cell)), true
+// ReadText is ReadCell for a text.
+func ReadText[T string | []byte](c *Coder, cell T) (column.Cell, Fate) {
+	if c.trim {
+		cell = Trim(cell)
 	}
-	if code, ok := c.levels[string(cell)]; ok {
-		return code, true
+	if !c.Number {
+		return readCategory(c, cell)
 	}
-	for i := range c.prefixes {
-		if p := &c.prefixes[i]; len(cell) >= len(p.text) && string(cell[:len(p.text)]) == p.text {
-			return p.code, true
-		}
-	}
-	if c.buckets > 0 {
-		return uint32(c.unknown - c.buckets + bucketOf(cell, c.buckets)), true
-	}
-	return orNone(c.unknown)
-}
-
-// FloatCode returns the code of a category's cell that is given as a number.
-func (c *Coder) FloatCode(x float64) (code uint32, ok bool) {
-	if c.identify != nil && !(math.Abs(x) <= math.MaxFloat64) { // what tables of numbers have for no cell
-		return c.MissingCode()
-	}
-	return ReadCode(c, AppendDecimal(make([]byte, 0, 24), x))
-}
-
-// IntegerCode returns the code of a category's cell that is given as an integer.
-func (c *Coder) IntegerCode(x int64) (code uint32, ok bool) {
-	return ReadCode(c, strconv.AppendInt(make([]byte, 0, 20), x, 10))
-}
-
-// TruthCode returns the code of a boolean in a category, spelled "false" or "true".
-func (c *Coder) TruthCode(x bool) (code uint32, ok bool) {
-	return ReadCode(c, strconv.AppendBool(make([]byte, 0, 5), x))
-}
-
-// MissingCode returns the code of a missing cell of a category or a label.
-func (c *Coder) MissingCode() (code uint32, ok bool) {
-	if c.identify != nil {
-		return c.identify(nil), true
-	}
-	return orNone(c.missing)
-}
-
-// ReadNumber returns the number within the bounds that a text stands for, or a mark; see TakeMark. The
-// text must already be trimmed if the dialect requires it.
-func ReadNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 	for _, token := range c.tokens {
 		if string(cell) == token {
-			return c.MissingNumber()
+			return c.ReadMissing()
 		}
 	}
-	if x, ok = parseNumber(c, cell); !ok {
-		return c.MissingNumber()
+	if x, ok := parseNumber(c, cell); ok {
+		return c.readNumber(x)
 	}
-	return c.markOrClamp(x), true
+	if x := truthOf(cell); x >= 0 && c.date == "" {
+		return c.readNumber(float64(x))
+	}
+	if len(cell) == 0 {
+		return c.ReadMissing()
+	}
+	return c.standIn(Unreadable)
 }
 
-// FloatNumber clamps a number to the bounds.
-func (c *Coder) FloatNumber(x float64) (float64, bool) {
-	// Before the clamp: min and max would let NaN through.
-	if !(math.Abs(x) <= math.MaxFloat64) || c.date == "" && slices.Contains(c.tokenValues, x) {
-		return c.MissingNumber()
+// ReadInteger is ReadCell for an integer.
+func (c *Coder) ReadInteger(x int64) (column.Cell, Fate) {
+	if c.Number && c.date == "" {
+		return c.readNumber(float64(x))
 	}
-	if c.date != "" {
-		x = math.Floor(x) - float64(c.since)
-	}
-	return c.markOrClamp(x), true
+	return readDigits(c, strconv.AppendInt(make([]byte, 0, 20), x, 10))
 }
 
-// markOrClamp returns the mark of a special value, or else the number clamped to the bounds.
-func (c *Coder) markOrClamp(x float64) float64 {
+// ReadFloat is ReadCell for a float64. NaN is a missing cell.
+func (c *Coder) ReadFloat(x float64) (column.Cell, Fate) {
+	switch {
+	case math.IsNaN(x), c.identify != nil && math.IsInf(x, 0): // what tables of numbers have for no cell
+		return c.ReadMissing()
+	case c.Number && !(math.Abs(x) <= math.MaxFloat64):
+		return c.standIn(Unreadable)
+	case c.Number && c.date == "":
+		return c.readNumber(x)
+	case c.days:
+		x = math.Floor(x) // the day of a time of day
+	}
+	return readDigits(c, AppendDecimal(make([]byte, 0, 24), x))
+}
+
+// ReadSingle is ReadCell for a float32. NaN is a missing cell.
+func (c *Coder) ReadSingle(x float32) (column.Cell, Fate) {
+	same := func(y float64) bool { return float32(y) == x }
+	switch wide := float64(x); {
+	case wide != wide, c.Number && c.date == "" && slices.ContainsFunc(c.tokenValues, same):
+		return c.ReadMissing()
+	case !c.Number && !math.IsInf(wide, 0):
+		return readDigits(c, appendDecimal(make([]byte, 0, 24), wide, 32))
+	default:
+		if k := slices.IndexFunc(c.special, same); k >= 0 && c.date == "" {
+			wide = c.special[k]
+		}
+		return c.ReadFloat(wide)
+	}
+}
+
+// ReadTruth is ReadCell for a boolean.
+func (c *Coder) ReadTruth(x bool) (column.Cell, Fate) {
+	switch {
+	case c.Number && c.date != "":
+		return c.standIn(Unreadable)
+	case c.Number && x:
+		return c.readNumber(1)
+	case c.Number:
+		return c.readNumber(0)
+	}
+	return readCategory(c, strconv.AppendBool(make([]byte, 0, 5), x))
+}
+
+// ReadDay is ReadCell for a date in days since 1970-01-01.
+func (c *Coder) ReadDay(days int) (column.Cell, Fate) {
+	switch {
+	case c.date != "":
+		return c.readNumber(float64(days - c.since))
+	case c.Number:
+		return c.standIn(Unreadable)
+	}
+	return readCategory(c, schema.FormatDate("YYYY-MM-DD", days))
+}
+
+// ReadInstant is ReadCell for a point in time: seconds since 1970, in a zone so many seconds east of
+// UTC.
+func (c *Coder) ReadInstant(seconds int64, east int) (column.Cell, Fate) {
+	days, clock := c.zone.DayOf(seconds, east)
+	if c.Number {
+		return c.ReadDay(days)
+	}
+	return readCategory(c, schema.FormatDate("YYYY-MM-DD", days)+" "+clock)
+}
+
+// ReadDecimal is ReadCell for an exact number.
+func ReadDecimal[T string | []byte](c *Coder, digits T) (column.Cell, Fate) {
+	if c.Number && c.date == "" {
+		if x, ok := ParseDecimal(digits); ok {
+			return c.readNumber(x)
+		}
+		return c.standIn(Unreadable)
+	}
+	return readDigits(c, digits)
+}
+
+// readDigits reads a number of a type as its digits, in a category or a column of dates. If texts have
+// a decimal comma, so have the digits, unless a level is spelt with a point.
+func readDigits[T string | []byte](c *Coder, digits T) (column.Cell, Fate) {
+	if c.comma {
+		if at, ok := c.levels[string(digits)]; ok {
+			return codeOrFault(at.code, at.fate)
+		}
+		digits = T(strings.Replace(string(digits), ".", ",", 1))
+	}
+	if !c.Number {
+		return readCategory(c, digits)
+	}
+	if days, ok := parseDigits(c, digits); ok {
+		return c.readNumber(float64(days - c.since))
+	}
+	return c.standIn(Unreadable)
+}
+
+// readNumber returns the missing cell for which a number is a sign, the mark of a special value, or
+// else the number clamped to the bounds. x must be finite.
+func (c *Coder) readNumber(x float64) (column.Cell, Fate) {
+	if slices.Contains(c.tokenValues, x) {
+		return c.ReadMissing()
+	}
 	if k := slices.Index(c.special, x); k >= 0 {
-		return column.MarkNumber(uint8(k + 1))
+		return column.Cell{Number: column.MarkNumber(uint8(k + 1))}, Read
 	}
-	return c.Clamp(x)
+	y, fate := c.Clamp(x), Read
+	if y != x {
+		fate = Clamped
+	}
+	return column.Cell{Number: y}, fate
 }
 
-// MissingNumber returns the value of a missing or unreadable number: its mark if one is declared,
-// otherwise the default.
-func (c *Coder) MissingNumber() (x float64, ok bool) {
-	if c.marksMissing {
-		return column.MarkNumber(uint8(len(c.special) + 1)), true
+// ReadMissing is ReadCell for a missing cell.
+func (c *Coder) ReadMissing() (column.Cell, Fate) {
+	if c.identify != nil {
+		return column.Cell{Code: c.identify(nil)}, Missing
 	}
-	return c.StandIn()
+	if !c.Number {
+		return codeOrFault(c.missing, Missing)
+	}
+	return c.standIn(Missing)
+}
+
+// standIn returns the value of a missing or unreadable number: its mark if one is declared, otherwise
+// the default.
+func (c *Coder) standIn(f Fate) (column.Cell, Fate) {
+	if c.marksMissing {
+		return column.Cell{Number: column.MarkNumber(uint8(len(c.special) + 1))}, f
+	}
+	x, ok := c.StandIn()
+	if !ok {
+		f |= refused
+	}
+	return column.Cell{Number: x}, f
 }
 
 // HasMarks reports whether cells can have marks.
@@ -266,14 +309,6 @@ func (c *Coder) TakeMark(x float64) (mark uint8, amount float64) {
 	}
 	amount, _ = c.StandIn() // there is one beside marks
 	return mark, amount
-}
-
-// TruthNumber returns a boolean as 0 or 1, clamped to the bounds.
-func (c *Coder) TruthNumber(x bool) (float64, bool) {
-	if x {
-		return c.FloatNumber(1)
-	}
-	return c.FloatNumber(0)
 }
 
 // StandIn returns the number that replaces a missing one.
@@ -291,11 +326,4 @@ func (c *Coder) Clamp(x float64) float64 {
 		x = 0 // -0 and 0 are one value
 	}
 	return x
-}
-
-func orNone(code int) (uint32, bool) {
-	if code < 0 {
-		return 0, false
-	}
-	return uint32(code), true
 }

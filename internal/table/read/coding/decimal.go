@@ -3,6 +3,7 @@
 package coding
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -58,12 +59,40 @@ func countDigits[T string | []byte](text T) (n int) {
 	return n
 }
 
+// parseNumber parses a date, or a number in the format of the file's dialect.
+func parseNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
+	if c.date != "" {
+		days, ok := parseDate(c, cell)
+		return float64(days - c.since), ok
+	}
+	if !c.comma {
+		return ParseDecimal(cell)
+	}
+	return ParseComma(cell)
+}
+
+// ParseComma is ParseDecimal for a text of at most 64 bytes with a decimal comma. A point is refused,
+// since it may separate thousands.
+func ParseComma[T string | []byte](text T) (x float64, ok bool) {
+	var room [64]byte
+	b := append(room[:0], text...)
+	if len(b) > len(room) || bytes.IndexByte(b, '.') >= 0 {
+		return 0, false
+	}
+	if i := bytes.IndexByte(b, ','); i >= 0 {
+		b[i] = '.'
+	}
+	return ParseDecimal(b)
+}
+
 // AppendDecimal formats a number in plain decimal notation, unless it is very large or small, with as
 // many digits as are needed to read back the same number.
-func AppendDecimal(to []byte, x float64) []byte {
+func AppendDecimal(to []byte, x float64) []byte { return appendDecimal(to, x, 64) }
+
+func appendDecimal(to []byte, x float64, bits int) []byte {
 	format := byte('f')
 	if size := math.Abs(x); size != 0 && (size < 1e-6 || size >= 1e21) {
 		format = 'e'
 	}
-	return strconv.AppendFloat(to, x, format, -1, 64)
+	return strconv.AppendFloat(to, x, format, -1, bits)
 }

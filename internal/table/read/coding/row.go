@@ -52,23 +52,21 @@ func (rc *RowCoder) Names() (names []string) {
 }
 
 // Code codes the cell of the i-th of Names into row, which is parallel to the
-// schema's columns. It does not allocate. A cell that a public column cannot hold is
-// refused with a *dp.ParamError, which never repeats it.
-func (rc *RowCoder) Code(i int, cell Cell, row []column.Cell) error {
-	j, ok := rc.order[i], false
+// schema's columns. It does not allocate if the cell is spelt as the schema has it. A cell that a public
+// column cannot hold is refused with a *dp.ParamError, which never repeats it.
+func (rc *RowCoder) Code(i int, cell Cell, row []column.Cell) (Fate, error) {
+	j := rc.order[i]
 	c := rc.cols[j]
+	v, fate := c.ReadCell(cell)
+	if fate.Refused() {
+		return fate, &dp.ParamError{Op: "predict", Param: "column " + strconv.Quote(c.Name), Want: c.Want, Got: "another cell"}
+	}
 	if c.Number {
-		var x float64
-		x, ok = c.CellNumber(cell, rc.s.Dialect.Trim)
-		mark, amount := c.TakeMark(x)
-		row[j].Code, row[j].Number = uint32(mark), amount
-	} else {
-		row[j].Code, ok = c.CellCode(cell, rc.s.Dialect.Trim)
+		mark, amount := c.TakeMark(v.Number)
+		v = column.Cell{Code: uint32(mark), Number: amount}
 	}
-	if !ok {
-		return &dp.ParamError{Op: "predict", Param: "column " + strconv.Quote(c.Name), Want: c.Want, Got: "another cell"}
-	}
-	return nil
+	row[j].Code, row[j].Number = v.Code, v.Number
+	return fate, nil
 }
 
 // Derive computes the derived cells of a row whose other cells are coded.

@@ -62,8 +62,8 @@ func (b *Builder) Add(row []coding.Cell) error {
 		if c == nil {
 			continue
 		}
-		code, ok := c.codeCell(row[i], r.s.Dialect.Trim)
-		if !ok {
+		code, fate := c.code(c.ReadCell(row[i]))
+		if fate.Refused() {
 			return fault(c.Name, c.Want)
 		}
 		c.keepCode(code)

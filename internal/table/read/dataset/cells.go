@@ -51,8 +51,8 @@ func (r *reader) readCells() error {
 			if c == nil {
 				continue
 			}
-			code, ok := c.codeCell(cell, r.s.Dialect.Trim)
-			if !ok {
+			code, fate := c.code(c.ReadCell(cell))
+			if fate.Refused() {
 				fault := &FaultError{File: memoryFile, Line: r.rows, Column: c.Name, Fault: c.Want}
 				if err := r.faults.addFault(fault); err != nil {
 					return err

@@ -97,6 +97,7 @@ func TestCellsOfAnyBytesAreOneRow(t *testing.T) {
 		}
 	}
 	// Cells mean what the same cells of a file mean.
+	s.Columns[2].Days = true
 	tab, err := readCellsOf(t, s, asCells(cellNames, []any{"p", "3,5", "01.02.2020", nil, "yes", nil}, []any{"p", 3.5,
 		18293.0, "1", "yes", nil}), 3)
 	if err != nil || len(tab.Cols[1].Values) != 1 || tab.Cols[1].Values[0] != 3.5 || len(tab.Cols[2].Values) != 1 ||

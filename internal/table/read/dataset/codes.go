@@ -42,64 +42,16 @@ func newCoders(s *schema.Schema) (cols []*coder, label *coder, err error) {
 		}
 		cols[j] = &coder{Coder: of}
 	}
-	of, err := coding.NewLabel(&s.Label)
+	of, err := coding.NewLabel(&s.Label, &s.Dialect)
 	return cols, &coder{Coder: of}, err
 }
 
-// codeText codes a cell given as text, already trimmed if the dialect requires it.
-func (c *coder) codeText(cell []byte) (code uint32, ok bool) {
-	if !c.Number {
-		return coding.ReadCode(c.Coder, cell)
+// code returns the code of a value, and what became of its cell.
+func (c *coder) code(v column.Cell, fate coding.Fate) (uint32, coding.Fate) {
+	if c.Number && !fate.Refused() {
+		return c.dictionary.codeOf(v.Number), fate
 	}
-	return c.codeNumber(coding.ReadNumber(c.Coder, cell))
-}
-
-// codeFloat codes a cell given as a number.
-func (c *coder) codeFloat(x float64) (code uint32, ok bool) {
-	if !c.Number {
-		return c.FloatCode(x)
-	}
-	return c.codeNumber(c.FloatNumber(x))
-}
-
-// codeInteger codes a cell given as an integer.
-func (c *coder) codeInteger(x int64) (code uint32, ok bool) {
-	if !c.Number {
-		return c.IntegerCode(x)
-	}
-	return c.codeFloat(float64(x))
-}
-
-// codeTruth codes a boolean: as the number 0 or 1, or as the category "false" or "true".
-func (c *coder) codeTruth(x bool) (code uint32, ok bool) {
-	if !c.Number {
-		return c.TruthCode(x)
-	}
-	return c.codeNumber(c.TruthNumber(x))
-}
-
-// codeMissing codes a missing cell, and every unreadable number.
-func (c *coder) codeMissing() (code uint32, ok bool) {
-	if !c.Number {
-		return c.MissingCode()
-	}
-	return c.codeNumber(c.MissingNumber())
-}
-
-// codeCell codes a cell that does not come from a file.
-func (c *coder) codeCell(v coding.Cell, trim bool) (code uint32, ok bool) {
-	if !c.Number {
-		return c.CellCode(v, trim)
-	}
-	return c.codeNumber(c.CellNumber(v, trim))
-}
-
-// codeNumber returns the code of a number within the bounds, if there is one.
-func (c *coder) codeNumber(x float64, ok bool) (code uint32, _ bool) {
-	if !ok {
-		return 0, false
-	}
-	return c.dictionary.codeOf(x), true
+	return v.Code, fate
 }
 
 func (c *coder) codeClamped(x float64) uint32 { return c.dictionary.codeOf(c.Clamp(x)) }

@@ -43,8 +43,8 @@ func TestPrefixesBucketsAndCommas(t *testing.T) {
 		{[4]string{"N", "250.01", "", "-3"}, [3]uint32{0, 0, 1001}, 0},
 		{[4]string{"1", "25050", "a", "1.5"}, [3]uint32{1, 1, 1 + 0xaf63dc4c8601ec8c%1000}, 22},
 		{[4]string{"False", "x", "foobar", "1,2,3"}, [3]uint32{0, 1, 1 + 0x85944171f73967e8%1000}, 22},
-		{[4]string{"perhaps", "E119", "b", "0,5"}, [3]uint32{2, 0, 1 + 0xaf63df4c8601f1a5%1000}, 22},
-		{[4]string{"", "25", "a", ",5"}, [3]uint32{3, 2, 1 + 0xaf63dc4c8601ec8c%1000}, 0.5},
+		{[4]string{"perhaps", "E119", "b", ",50"}, [3]uint32{2, 0, 1 + 0xaf63df4c8601f1a5%1000}, 22},
+		{[4]string{"", "25", "a", ",25"}, [3]uint32{3, 2, 1 + 0xaf63dc4c8601ec8c%1000}, 0.25},
 		{[4]string{"", "", "a", strings.Repeat("1", 65)}, [3]uint32{3, 2, 1 + 0xaf63dc4c8601ec8c%1000}, 22},
 	}
 	var text strings.Builder
@@ -71,7 +71,7 @@ func TestPrefixesBucketsAndCommas(t *testing.T) {
 			t.Errorf("row %d: %g, want %g", i, x, row.bmi)
 		}
 		for j, cell := range row.cells {
-			if err := rc.Code(j, coding.TextCell(cell), one); err != nil {
+			if _, err := rc.Code(j, coding.TextCell(cell), one); err != nil {
 				t.Fatal(err)
 			}
 			if j < 3 && one[j].Code != tab.Cols[j].Codes.At(i) || j == 3 && one[j].Number != row.bmi {

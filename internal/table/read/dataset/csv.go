@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 )
 
 // readCSV appends the rows of one CSV file.
@@ -81,8 +83,8 @@ func (r *reader) readText(path string, src io.Reader) error {
 			if c == nil {
 				continue
 			}
-			code, ok := c.codeText(rs.fields[i])
-			if !ok {
+			code, fate := c.code(coding.ReadText(c.Coder, rs.fields[i]))
+			if fate.Refused() {
 				fault := rs.fault(c.Want)
 				fault.Column = c.Name
 				if err := r.faults.addFault(fault); err != nil {

@@ -197,8 +197,8 @@ func TestTrimAndMissingNumberTokens(t *testing.T) {
 	tab := readText(t, s, "a, p ,c,\tlabel\n 3 ,\t-9, x , 0\n 3,-9.0,\" y \",\"1\" \n  \n")
 	values := tab.Cols[1].Values
 	if got := []float64{values[tab.Cols[1].Codes.At(0)],
-		values[tab.Cols[1].Codes.At(1)]}; !slices.Equal(got, []float64{7, -9}) {
-		t.Errorf("numbers %v, want the default, and -9 since only \"-9\" means missing", got)
+		values[tab.Cols[1].Codes.At(1)]}; !slices.Equal(got, []float64{7, 7}) {
+		t.Errorf("numbers %v, want the default, since -9.0 is the number that means missing", got)
 	}
 	if got := tab.Cols[2].Codes.U8; !slices.Equal(got, []uint8{0, 1}) {
 		t.Errorf("categories %v, want 0 1", got)

@@ -78,7 +78,7 @@ func TestSpecialAndMissingCells(t *testing.T) {
 			if got != want[j][i] {
 				t.Errorf("column %d, cell %q: %s, want %s", j, cell, got, want[j][i])
 			}
-			if err := rc.Code(j, coding.TextCell(cell), row); err != nil {
+			if _, err := rc.Code(j, coding.TextCell(cell), row); err != nil {
 				t.Fatal(err)
 			}
 			alone := fmt.Sprint(row[j].Number)
@@ -112,7 +112,7 @@ func TestSpecialAndMissingCells(t *testing.T) {
 		want string
 	}{{coding.Cell{}, "40/3"}, {coding.NumberCell(96), "40/1"}, {coding.NumberCell(999), "40/3"},
 		{coding.TruthCell(true), "1/0"}} {
-		if err := rc.Code(0, c.cell, row); err != nil {
+		if _, err := rc.Code(0, c.cell, row); err != nil {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprintf("%g/%d", row[0].Number, row[0].Code); got != c.want {

@@ -55,7 +55,7 @@ func FuzzRowCoder(f *testing.F) {
 		}
 		row := make([]column.Cell, len(s.Columns))
 		for i, cell := range []string{a, b, c} {
-			if err := coder.Code(i, coding.TextCell(cell), row); err != nil {
+			if _, err := coder.Code(i, coding.TextCell(cell), row); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -82,7 +82,7 @@ func TestRefusedCellsAreNotRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cell := range []coding.Cell{coding.TextCell("471147 x"), coding.NumberCell(math.NaN()), {}} {
-		err := rc.Code(0, cell, make([]column.Cell, len(s.Columns)))
+		_, err := rc.Code(0, cell, make([]column.Cell, len(s.Columns)))
 		if err == nil || strings.Contains(err.Error(), "471147") || strings.Contains(err.Error(), "NaN") {
 			t.Errorf("%+v: %v", cell, err)
 		}

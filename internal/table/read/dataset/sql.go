@@ -116,8 +116,8 @@ func (r *reader) readSQL(address string) (err error) {
 		}
 		r.rows++
 		for i, c := range coders {
-			code, ok := c.codeSQL(&cells[i], r.s.Dialect.Trim)
-			if !ok {
+			code, fate := c.codeSQL(&cells[i])
+			if fate.Refused() {
 				fault := &FaultError{File: address, Line: row, Column: c.Name, Fault: c.Want}
 				if err := r.faults.addFault(fault); err != nil {
 					return err
@@ -132,7 +132,7 @@ func (r *reader) readSQL(address string) (err error) {
 }
 
 // codeSQL codes a cell of a table in a database.
-func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
+func (c *coder) codeSQL(v *sqlrows.Cell) (code uint32, fate coding.Fate) {
 	if c.recent == nil {
 		c.recent = new(recent)
 	}
@@ -140,34 +140,30 @@ func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
 	case sqlrows.Integer:
 		known := &c.recent.integers[uint64(v.Integer)%recentIntegers]
 		if known.code != 0 && known.cell == v.Integer {
-			return known.code - 1, true
+			return known.code - 1, known.fate
 		}
-		if code, ok = c.codeInteger(v.Integer); ok && code < uncoded {
-			known.cell, known.code = v.Integer, code+1
+		if code, fate = c.code(c.ReadInteger(v.Integer)); !fate.Refused() && code < uncoded {
+			known.cell, known.code, known.fate = v.Integer, code+1, fate
 		}
-		return code, ok
+		return code, fate
 	case sqlrows.Float:
-		return c.codeFloat(v.Float)
+		return c.code(c.ReadFloat(v.Float))
 	case sqlrows.Truth:
-		return c.codeTruth(v.Integer == 1)
+		return c.code(c.ReadTruth(v.Integer == 1))
 	case sqlrows.Text:
-		text := v.Text
-		if trim {
-			text = coding.Trim(text)
+		if c.ids != nil || len(v.Text) == 0 || len(v.Text) > recentText {
+			return c.code(coding.ReadText(c.Coder, v.Text))
 		}
-		if c.ids != nil || len(text) == 0 || len(text) > recentText {
-			return c.codeText(text)
+		known := &c.recent.texts[(31*len(v.Text)+7*int(v.Text[0])+int(v.Text[len(v.Text)-1]))%recentTexts]
+		if known.code != 0 && known.cell == string(v.Text) {
+			return known.code - 1, known.fate
 		}
-		known := &c.recent.texts[(31*len(text)+7*int(text[0])+int(text[len(text)-1]))%recentTexts]
-		if known.code != 0 && known.cell == string(text) {
-			return known.code - 1, true
+		if code, fate = c.code(coding.ReadText(c.Coder, v.Text)); !fate.Refused() && code < uncoded {
+			known.cell, known.code, known.fate = string(v.Text), code+1, fate
 		}
-		if code, ok = c.codeText(text); ok && code < uncoded {
-			known.cell, known.code = string(text), code+1
-		}
-		return code, ok
+		return code, fate
 	}
-	return c.codeMissing()
+	return c.code(c.ReadMissing())
 }
 
 // recent caches the codes of a column's latest cells, at positions that depend on the cells. A lookup
@@ -176,10 +172,12 @@ type recent struct {
 	integers [recentIntegers]struct {
 		cell int64
 		code uint32 // plus 1; 0 if the place is free
+		fate coding.Fate
 	}
 	texts [recentTexts]struct {
 		cell string
 		code uint32
+		fate coding.Fate
 	}
 }
 

@@ -5,6 +5,7 @@ package dataset
 import (
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/pages"
 )
 
@@ -60,7 +61,7 @@ func (t *translator) translateSparse(r *pages.Run) error {
 			}
 			value += to - from
 		} else {
-			missing := t.orUncoded(t.coder.codeMissing())
+			missing := t.orUncoded(t.coder.code(t.coder.ReadMissing()))
 			for i := range t.codes[from:to] {
 				t.codes[from+i] = missing
 			}
@@ -106,26 +107,32 @@ func (t *translator) codeCells(cells *pages.Values, out []uint32) {
 	c := t.coder
 	switch cells.Kind {
 	case pages.Ints:
+		if t.chunk.Type().Date {
+			for i, x := range cells.Ints {
+				out[i] = t.orUncoded(c.code(c.ReadDay(int(x))))
+			}
+			break
+		}
 		for i, x := range cells.Ints {
-			out[i] = t.orUncoded(c.codeInteger(x))
+			out[i] = t.orUncoded(c.code(c.ReadInteger(x)))
 		}
 	case pages.Floats:
 		for i, x := range cells.Floats {
-			out[i] = t.orUncoded(c.codeFloat(x))
+			out[i] = t.orUncoded(c.code(c.ReadFloat(x)))
 		}
 	case pages.Texts:
 		for i, x := range cells.Texts {
-			out[i] = t.orUncoded(c.codeText(x))
+			out[i] = t.orUncoded(c.code(coding.ReadText(c.Coder, x)))
 		}
 	case pages.Truths:
 		for i, x := range cells.Truths {
-			out[i] = t.orUncoded(c.codeTruth(x == 1))
+			out[i] = t.orUncoded(c.code(c.ReadTruth(x == 1)))
 		}
 	}
 }
 
-func (t *translator) orUncoded(code uint32, ok bool) uint32 {
-	if !ok {
+func (t *translator) orUncoded(code uint32, fate coding.Fate) uint32 {
+	if fate.Refused() {
 		t.faulty = true
 		return uncoded
 	}

@@ -81,6 +81,9 @@ func ChunkStart(column *format.ColumnChunk, size int64) (int64, error) {
 	return start, nil
 }
 
+// Type returns the type of the column.
+func (c *Chunk) Type() Type { return c.t }
+
 // NextRun returns the next run of at most batch rows, valid until the next call,
 // and io.EOF after the last one.
 func (c *Chunk) NextRun() (r Run, err error) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coding
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Type is what a source declares about all cells of a column. It is public.
+type Type struct {
+	Form Form
+	Name string // in the source's words, such as int64 or DECIMAL(9,2)
+	// Least and Most bound integers; both are 0 if there is no bound but int64's.
+	Least, Most int64
+	Scale       int // of decimals: the digits behind the point
+}
+
+// CannotCarry returns why a column of a declared type cannot hold what the schema declares, as a
+// requirement that ends in what to do; "" if it can. Nothing is refused where each cell has its own
+// type, since that would tell of a cell.
+func (c *Coder) CannotCarry(t Type) string {
+	refuse := func(of, instead string) string {
+		return fmt.Sprintf("must be of a type that can hold %s: %s cannot; %s", of, t.Name, instead)
+	}
+	switch {
+	case t.Form == Any || t.Form == Text || t.Form == None && !c.isLabel:
+		return ""
+	case t.Form == Unknown:
+		return refuse("one number, text, date or truth value in each row", "leave the column out, or make one of these of it")
+	case c.identify != nil:
+		return ""
+	case c.date != "":
+		return c.cannotDate(t, refuse)
+	case c.Number && (t.Form == Day || t.Form == Instant):
+		return refuse("the number that the schema declares", "declare a date, or make a number of it (a cast)")
+	case c.Number:
+		return ""
+	}
+	if text := c.unwritable(t); text != "" {
+		return refuse("every level, such as "+strconv.Quote(text), "make text of the column (a cast, or dtype=str where a file is read)")
+	}
+	return ""
+}
+
+func (c *Coder) cannotDate(t Type, refuse func(of, instead string) string) string {
+	const instead = "make a date or text of the column (a cast), or write days: true in the schema if its numbers are days since 1970-01-01"
+	switch number := t.Form == Integer || t.Form == Float || t.Form == Single || t.Form == Decimal; {
+	case t.Form == Day || t.Form == Instant, number && c.days:
+		return ""
+	case t.Form == Truth:
+		return refuse("dates", "make a date of the column (a cast)")
+	case c.digits == 0:
+		return refuse("dates as "+c.date, instead)
+	case t.Form == Single: // 24 bits are less than seven digits
+		return refuse("all digits of "+c.date, "make an integer, a date or text of the column (a cast)")
+	}
+	return ""
+}
+
+// unwritable returns the first level, in the order of the codes, that no cell of a type is read as; ""
+// if there is none.
+func (c *Coder) unwritable(t Type) string {
+	first, firstText := -1, ""
+	for text, at := range c.levels {
+		if at.fate != Read || first >= 0 && (at.code > first || at.code == first && text >= firstText) {
+			continue
+		}
+		if !c.isWritable(at.code, t) {
+			first, firstText = at.code, text
+		}
+	}
+	return firstText
+}
+
+// isWritable reports whether some cell of a type is read as the level of a code.
+func (c *Coder) isWritable(code int, t Type) bool {
+	if c.buckets > 0 && code >= c.unknown-c.buckets && code < c.unknown {
+		return true // of any text
+	}
+	if slices.ContainsFunc(c.prefixes, func(p prefix) bool { return int(p.code) == code && strings.Trim(p.text, "0123456789.") == "" }) {
+		return t.Form != Truth
+	}
+	texts := []string{"0", "1"}
+	for text, at := range c.levels {
+		if at.code == code {
+			texts = append(texts, text)
+		}
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		v, fate := c.readAs(text, t)
+		return fate == Read && int(v.Code) == code
+	})
+}
+
+// readAs reads the cell of a type that comes nearest to a level's text.
+func (c *Coder) readAs(text string, t Type) (column.Cell, Fate) {
+	x, isNumber := ParseDecimal(text)
+	switch {
+	case t.Form == Truth && truthOf(text) >= 0:
+		return c.ReadTruth(truthOf(text) == 1)
+	case t.Form == Truth && (text == "0" || text == "1"):
+		return c.ReadTruth(text == "1")
+	case t.Form == Day:
+		if days, ok := schema.ParseDate("YYYY-MM-DD", text); ok {
+			return c.ReadDay(days)
+		}
+	case t.Form == Integer:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err == nil && (t.Least == t.Most || n >= t.Least && n <= t.Most) {
+			return c.ReadInteger(n)
+		}
+	case t.Form == Float && isNumber:
+		return c.ReadFloat(x)
+	case t.Form == Single && isNumber:
+		return c.ReadSingle(float32(x))
+	case t.Form == Decimal && isNumber && !strings.ContainsAny(text, "eE"):
+		whole, rest, _ := strings.Cut(text, ".")
+		if len(rest) > t.Scale {
+			break
+		}
+		digits := whole
+		if t.Scale > 0 {
+			digits += "." + rest + string(bytes.Repeat([]byte("0"), t.Scale-len(rest)))
+		}
+		return ReadDecimal(c, digits)
+	}
+	return column.Cell{}, Unreadable
+}

@@ -310,7 +310,8 @@ func (t *Table) Rows() int {
 	return t.t.Rows
 }
 
-// ReadTable reads labelled rows from files in order, CSV (plain or gzip) or Parquet (.parquet).
+// ReadTable reads labelled rows from files in order, CSV (also .gz or .zst) or Parquet (.parquet), or folders of
+// either. A file is read once: the same one under two names is refused.
 // Columns are matched by name if the files name them. A structural fault is a *FaultError; an
 // unreadable private cell is replaced as the schema declares, without a message.
 func ReadTable(ctx context.Context, s *Schema, paths ...string) (_ *Table, err error) {

@@ -12,8 +12,8 @@ import (
 )
 
 // TableWords describes the values of --data.
-const TableWords = "a `file` of the table: CSV (also gzip, named .gz) or Parquet, a folder of Parquet files, or " +
-	"an address (docs/scale.md)"
+const TableWords = "a `file` of the table, CSV (also .gz or .zst) or Parquet; a folder of either; a quoted pattern " +
+	"such as 'visits/*.csv'; or an address (docs/schema.md)"
 
 // ReadTable reads labelled rows.
 func (a *App) ReadTable(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {

@@ -389,6 +389,10 @@ def read(spark, data):
         return spark.table(text)
     if kind == "query":
         return spark.sql(text)
+    if len(data) > 1:
+        files = [file for path in data for file in spark.read.parquet(path).inputFiles()]
+        if len(set(files)) < len(files):
+            raise RuntimeError(SHOWN + "data must name each file once: the promise does not hold for rows that count twice" + END)
     return spark.read.parquet(*data)
 
 

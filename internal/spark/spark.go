@@ -81,7 +81,8 @@ func (o *Options) Check(op string) error {
 			return &dp.ParamError{Op: op, Param: "data", Want: "must be readable by executors: a path, table: or query:"}
 		}
 	}
-	return nil
+	files, _ := listFiles(o.Data) // of others Spark knows the files
+	return dataset.CheckOnce(context.Background(), nil, files...)
 }
 
 // Session holds rows in a cluster, in blocks that Spark stores. It must be used by one goroutine only.

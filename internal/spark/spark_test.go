@@ -267,7 +267,9 @@ func TestExamineNamesWhatIsMissing(t *testing.T) {
 }
 
 func TestOptionsThatCannotBe(t *testing.T) {
-	for _, data := range [][]string{nil, {"-"}, {""}, {"table:"}, {"table:a", "b"}, {"query: "}} {
+	folder := writeFolder(t, 1, "a.parquet")
+	for _, data := range [][]string{nil, {"-"}, {""}, {"table:"}, {"table:a", "b"}, {"query: "},
+		{folder, filepath.Join(folder, "a.parquet")}} {
 		if err := (&Options{Data: data}).Check("train"); err == nil {
 			t.Errorf("%q is not refused", data)
 		}

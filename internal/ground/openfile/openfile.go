@@ -167,6 +167,14 @@ type interruptible struct {
 	r   io.Reader
 }
 
+// Stat describes the file that is read, if it is one.
+func (i *interruptible) Stat() (fs.FileInfo, error) {
+	if f, ok := i.r.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, fs.ErrInvalid
+}
+
 // chunk is the most that one call reads.
 const chunk = 1 << 18
 

@@ -311,6 +311,10 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	// Rows on both sides would be charged to two totals.
+	if err := dataset.CheckOnce(ctx, s.Stdin, slices.Concat(s.data, s.heldOut)...); err != nil {
+		return err
+	}
 	tab, rows, err := s.readRows(ctx, sch, own, s.data)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func TestBlocksAreTheRows(t *testing.T) {
 	s := smallSchema()
 	rows := randomRows(1000)
 	csv, grouped := writeCSV(t, rows[:333]), groupedParquet(t, rows, 70)
-	for _, paths := range [][]string{{csv}, {grouped}, {csv, grouped, grouped, csv}, {grouped, csv}} {
+	for _, paths := range [][]string{{csv}, {grouped}, {csv, grouped, groupedParquet(t, rows, 70), writeCSV(t, rows[:333])}, {grouped, csv}} {
 		whole, err := Read(context.Background(), s, Options{}, paths...)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestBlocksKnowPersons(t *testing.T) {
 		}
 	}
 	csv, grouped := writeCSV(t, rows[:333]), groupedParquet(t, rows, 70)
-	for _, paths := range [][]string{{csv}, {grouped}, {csv, grouped, grouped, csv}} {
+	for _, paths := range [][]string{{csv}, {grouped}, {csv, grouped, groupedParquet(t, rows, 70), writeCSV(t, rows[:333])}} {
 		whole, err := Read(context.Background(), s, Options{}, paths...)
 		if err != nil {
 			t.Fatal(err)

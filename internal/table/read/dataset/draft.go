@@ -95,7 +95,7 @@ func AddSample(book schema.Codebook, sample, path string, names []string, d sche
 	if !there.Mode().IsRegular() { // it is read twice
 		return refuse("must be a CSV file of this machine")
 	}
-	if here, err := os.Stat(path); err == nil && os.SameFile(here, there) {
+	if CheckOnce(context.Background(), nil, path, sample) != nil {
 		return refuse("must be another file than the table")
 	}
 	head, err := ReadHeader(context.Background(), sample, d)

@@ -72,7 +72,7 @@ func TestStructuralFaultsOfCSV(t *testing.T) {
 		{"public label missing", header + "1,2,x,\n", 2, "label", "one of the classes"},
 		{"line ends inside cells are not counted", header + "1,2,\"x\n\",0\n1,2,\"x\r\n\",0\n1,2,x," + canary + "\n", 4,
 			"label", "one of the classes"},
-		{"Parquet in disguise", "PAR1\x15\x04" + canary + "\x00", 1, "", "like Parquet"},
+		{"Parquet in disguise", "PAR1\x15\x04" + canary + "\x00", 1, "", "ends in .parquet"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			path := writeFile(t, "t.csv", row.text)
@@ -356,7 +356,7 @@ func TestGzip(t *testing.T) {
 func TestSeveralFilesInOrder(t *testing.T) {
 	a := writeFile(t, "a.csv", header+"1,2,x,0\n")
 	b := writeFile(t, "b.csv", "label,c,p,a\n1,y,4,3\n")
-	tab, err := Read(context.Background(), tinySchema(), Options{}, a, b, a)
+	tab, err := Read(context.Background(), tinySchema(), Options{}, a, b, writeFile(t, "a.csv", header+"1,2,x,0\n"))
 	if err != nil || !slices.Equal(tab.Labels, []uint8{0, 1, 0}) || !slices.Equal(tab.Cols[0].Values, []float64{1, 3}) {
 		t.Errorf("table %+v, error %v", tab, err)
 	}

@@ -14,7 +14,7 @@ import (
 type Format string
 
 const (
-	CSV     Format = "csv" // in the schema's Dialect, plain or gzip
+	CSV     Format = "csv" // in the schema's Dialect, plain, gzip or zstd
 	Parquet Format = "parquet"
 )
 
@@ -30,13 +30,14 @@ func FormatOf(path string) Format {
 // name the parameter param of the operation op.
 func CheckOutput(op, param, file string) error {
 	refused := &dp.ParamError{Op: op, Param: param, Got: file}
+	lower := strings.ToLower(file)
 	fault, ok := errors.AsType[*FaultError](checkFormat(file))
 	switch {
 	case ok:
-		refused.Want = fault.Fault
-	case strings.HasSuffix(file, ".gz"):
-		refused.Want = "must not end in .gz, since nothing is compressed"
-		refused.Hint = "write another file and let gzip pack it"
+		refused.Want, _, _ = strings.Cut(fault.Fault, ": ") // not how such a file becomes a table
+	case unpackedName(lower) != lower:
+		refused.Want = "must not end in " + path.Ext(lower) + ", since nothing is compressed"
+		refused.Hint = "write another file and compress it"
 	default:
 		return nil
 	}
@@ -49,44 +50,68 @@ func checkFormat(file string) error {
 		return nil
 	}
 	end := path.Ext(file)
-	switch lower := strings.ToLower(end); {
-	case end != lower && (lower == ".parquet" || lower == ".gz"):
+	lower := strings.ToLower(end)
+	if end != lower && (lower == ".parquet" || lower == ".gz" || lower == ".zst") {
 		return &FaultError{File: file, Fault: "must have a name that ends in " + lower + " in small letters"}
-	case otherFormats[lower] != "":
-		return &FaultError{File: file, Fault: "must be CSV or Parquet, and the name is that of " + otherFormats[lower]}
+	}
+	if format := otherFormat(file, lower); format != "" {
+		return &FaultError{File: file, Fault: "must be CSV or Parquet, and the name is that of " + format}
 	}
 	return nil
 }
 
-// otherFormats are formats of tables and archives that cannot be read, by suffix.
-var otherFormats = map[string]string{
-	".xlsx": workbook, ".xls": workbook, ".xlsm": workbook, ".xlsb": workbook, ".ods": workbook, ".numbers": workbook,
-	".sav": statistics, ".zsav": statistics, ".por": statistics, ".dta": statistics, ".sas7bdat": statistics,
-	".xpt": statistics, ".rds": statistics, ".rdata": statistics,
-	".feather": columnar, ".arrow": columnar, ".orc": columnar, ".avro": columnar, ".pkl": columnar, ".pickle": columnar,
-	".json": documents, ".jsonl": documents, ".ndjson": documents, ".xml": documents, ".pdf": documents, ".docx": documents,
-	".zip": archive, ".bz2": archive, ".xz": archive, ".zst": archive, ".7z": archive, ".tgz": archive, ".tar": archive,
+// otherFormat describes the format of tables or archives that a suffix belongs to, and says how a table is made
+// of the file; "" if it is none that is known.
+func otherFormat(file, suffix string) string {
+	switch suffix {
+	case ".xlsx", ".xlsm":
+		return sheet + ", or run " + convert(file, "read_xlsx('FILE')")
+	case ".xls", ".xlsb", ".ods", ".numbers":
+		return sheet
+	case ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt", ".rds", ".rdata":
+		return "a statistics package: export it as CSV in UTF-8 there"
+	case ".feather", ".arrow", ".ipc":
+		return `Arrow: run python -c "import polars; polars.read_ipc('` + file + `').write_parquet('table.parquet')"`
+	case ".avro":
+		return "Avro: run " + convert(file, "read_avro('FILE')")
+	case ".orc", ".pkl", ".pickle":
+		return "another format for columns: write it as Parquet, for example with pandas' to_parquet"
+	case ".json", ".jsonl", ".ndjson":
+		return "JSON: run " + convert(file, "read_json('FILE')")
+	case ".xml", ".pdf", ".docx":
+		return "a document: write its rows as CSV, one line each"
+	case ".zip":
+		return "an archive: run unzip -p " + file + " NAME.csv > NAME.csv"
+	case ".tar", ".tgz", ".7z":
+		return "an archive: unpack it"
+	case ".xz":
+		return "a compressed file: run xz -d " + file
+	case ".bz2":
+		return "a compressed file: run bunzip2 " + file
+	case ".db", ".sqlite", ".sqlite3":
+		return "a database: name a table of SQLite in it by sqlite:" + file + "?table=NAME"
+	case ".duckdb", ".ddb":
+		return "a database of DuckDB: run duckdb " + file + ` -c "COPY NAME TO 'NAME.parquet'"`
+	}
+	return ""
 }
 
-const (
-	workbook   = "a workbook: save the sheet as \"CSV UTF-8\" in the spreadsheet program"
-	statistics = "a statistics package's file: export it as CSV in UTF-8 there"
-	columnar   = "another format for columns: write it as Parquet, for example with pandas' to_parquet"
-	documents  = "a document: write its rows as CSV, one line each"
-	archive    = "an archive: unpack it; of packed files only gzip is read, under a name that ends in .gz"
-)
+const sheet = `a workbook: save the sheet as "CSV UTF-8" in the spreadsheet program`
 
 // describeForeign describes the fault of a file whose header begins like another format; "" if no
 // known format begins so.
-func describeForeign(first string) string {
-	for mark, format := range map[string]string{
-		"PK\x03\x04": workbook, "\xd0\xcf\x11\xe0": workbook, "PAR1": "Parquet: give it a name that ends in .parquet",
-		"\x1f\x8b": "gzip: give it a name that ends in .gz", "ARROW1": columnar, "$FL2": statistics, "<stata_dta>": statistics,
-		"{": documents, "[{": documents, "%PDF": documents, "BZh": archive, "\xfd7zXZ": archive, "7z\xbc\xaf": archive, "SQLite format 3": "a database: " +
-			"name a table in it by sqlite:FILE?table=NAME",
+func describeForeign(file, first string) string {
+	for mark, suffix := range map[string]string{
+		"PK\x03\x04": ".xlsx", "\xd0\xcf\x11\xe0": ".xls", "ARROW1": ".arrow", "$FL2": ".sav", "<stata_dta>": ".dta",
+		"{": ".json", "[{": ".json", "%PDF": ".pdf", "BZh": ".bz2", "\xfd7zXZ": ".xz", "7z\xbc\xaf": ".7z",
+		"SQLite format 3": ".db", "Obj\x01": ".avro", "PAR1": ".parquet", "\x1f\x8b": ".gz", "\x28\xb5\x2f\xfd": ".zst",
 	} {
-		if strings.HasPrefix(first, mark) {
+		switch format := otherFormat(file, suffix); {
+		case !strings.HasPrefix(first, mark):
+		case format != "":
 			return "must be CSV, and begins like " + format
+		default: // one that is read
+			return "must be CSV, and begins like a file whose name ends in " + suffix
 		}
 	}
 	return ""

@@ -53,8 +53,8 @@ func (r *reader) layoutByName(path string, line int, names []string) (*layout, e
 		case !mayMiss && slices.ContainsFunc(names, func(n string) bool { return schema.FoldName(n) == schema.FoldName(name) }):
 			return fault(name, "must be among the names in the header, which has it with other letter case, spaces or signs: "+
 				"names match to the letter, so change one of them")
-		case !mayMiss && line > 0 && describeForeign(names[0]) != "":
-			return fault("", describeForeign(names[0]))
+		case !mayMiss && line > 0 && describeForeign(path, names[0]) != "":
+			return fault("", describeForeign(path, names[0]))
 		case !mayMiss && len(names) == 1 && line > 0:
 			return fault(name, "must be among the names in the header, which is one field: does the schema name the "+
 				"delimiter of the file?")

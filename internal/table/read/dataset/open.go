@@ -5,9 +5,6 @@ package dataset
 import (
 	"context"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/table/read/object"
@@ -109,69 +106,4 @@ func (pf *parquetFile) waits() int {
 		return 4
 	}
 	return 1
-}
-
-// listFiles replaces a folder by its Parquet files, in the order of their names. As in other readers
-// of such folders, names that begin with _ or . are skipped. Any other file that is not Parquet is
-// refused, so that no rows are skipped without notice.
-func listFiles(ctx context.Context, paths []string) (files []string, err error) {
-	for _, path := range paths {
-		var inside []string
-		if findHeld(ctx, path) != nil {
-			files = append(files, path)
-			continue
-		}
-		if object.IsFolder(path) {
-			inside, err = object.List(ctx, path)
-		} else if info, statErr := os.Stat(path); !isStdin(path) && statErr == nil && info.IsDir() {
-			inside, err = listFolder(path)
-		} else {
-			files = append(files, path)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		none := len(files)
-		for _, file := range inside {
-			name := strings.TrimSuffix(file, "/")
-			name = name[strings.LastIndexAny(name, `/`+string(filepath.Separator))+1:]
-			switch {
-			case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."):
-			case FormatOf(file) != Parquet:
-				return nil, &FaultError{File: path, Fault: "must be a folder of .parquet files alone"}
-			default:
-				files = append(files, file)
-			}
-		}
-		if len(files) == none {
-			return nil, &FaultError{File: path, Fault: "must be a folder of at least one .parquet file"}
-		}
-	}
-	return files, nil
-}
-
-// listFolder lists a local folder in the order of names; names of folders in it end in a slash.
-func listFolder(path string) (files []string, err error) {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		file := filepath.Join(path, e.Name())
-		if e.IsDir() {
-			file += "/"
-		}
-		files = append(files, file)
-	}
-	return files, nil
-}
-
-// firstFile returns the file at path, or the first file of a folder.
-func firstFile(ctx context.Context, path string) (string, error) {
-	files, err := listFiles(ctx, []string{path})
-	if err != nil {
-		return "", err
-	}
-	return files[0], nil
 }

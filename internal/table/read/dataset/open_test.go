@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/discreet-dp/discreet/internal/check/testkit/objecttest"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -33,6 +35,67 @@ func placeFiles(t *testing.T, s *objecttest.Store, files map[string]string) (fol
 		}
 	}
 	return [2]string{dir, "s3://" + objecttest.Bucket + "/f/"}
+}
+
+// A folder of CSV, and a pattern, are their files in the order of names.
+func TestFoldersOfText(t *testing.T) {
+	rows, sch := randomRows(300), smallSchema()
+	files, paths := map[string]string{".DS_Store": "x"}, []string{}
+	for k, name := range []string{"a.csv", "b.csv.gz", "c.csv.zst"} {
+		path := writeCSV(t, rows[100*k:100*k+100])
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch k {
+		case 1:
+			text = packed(t, string(text))
+		case 2:
+			text = compressed(t, text)
+		}
+		files[name], paths = string(text), append(paths, path)
+	}
+	want, err := Read(t.Context(), sch, Options{}, paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := placeFiles(t, objecttest.Start(t, t.Setenv), files)
+	for _, place := range append(places[:], filepath.Join(places[0], "*.csv*"), filepath.Join(places[0], "[a-c].*")) {
+		got, err := Read(t.Context(), sch, Options{}, place)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: another table: %v", place, err)
+		}
+		if _, err := ReadHeader(t.Context(), place, sch.Dialect); err != nil {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+	literal := filepath.Join(places[0], "[a].csv") // a name, since there is such a file
+	if err := os.Rename(paths[0], literal); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(t.Context(), sch, Options{}, literal); err != nil || got.Rows != 100 {
+		t.Error(err)
+	}
+}
+
+// compressed is text as zstd.
+func compressed(t *testing.T, text []byte) []byte {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z.EncodeAll(text, nil)
+}
+
+// Damage of a compressed file is a fault that tells of no cell.
+func TestDamagedZstd(t *testing.T) {
+	text := compressed(t, []byte("age,income,city,rank,note,sick\n"))
+	for name, damaged := range map[string][]byte{"complete": text[:len(text)-3], "cut short": {}, "undamaged": []byte("age,income")} {
+		path := writeFile(t, "t.csv.zst", string(damaged))
+		_, err := Read(t.Context(), smallSchema(), Options{}, path)
+		wantFault(t, err, path, 0, "", name)
+	}
 }
 
 // A folder is its Parquet files in order, wherever it is, to all who read tables.
@@ -92,14 +155,28 @@ func TestFoldersAreTheirFiles(t *testing.T) {
 // No rows are left out unseen.
 func TestFoldersOfOtherThingsAreRefused(t *testing.T) {
 	for want, files := range map[string]map[string]string{
-		"must be a folder of .parquet files alone": {"a.parquet": "", "b.csv": ""},
-		"must be a folder of at least one":         {"_a.parquet": "", "_temporary/a.parquet": ""},
-		"alone":                                    {"a.parquet": "", "year=2024/b.parquet": ""},
+		"must be a folder of .parquet files alone, or of .csv": {"a.parquet": "", "b.csv": ""},
+		"must be a folder of .parquet files alone":             {"a.txt": "", "b.txt": ""},
+		"must be a folder of at least one":                     {"_a.parquet": "", "_temporary/a.parquet": ""},
+		"hive_partitioning = true":                             {"year=2024/b.parquet": ""},
+		"by a pattern":                                         {"a.parquet": "", "more/b.parquet": ""},
+		"no longer count":                                      {"a.parquet": "", "_delta_log/0.json": ""},
+		"must name each table once":                            {"a.csv": "", "a.csv.gz": ""},
 	} {
 		for _, folder := range placeFiles(t, objecttest.Start(t, t.Setenv), files) {
-			_, err := Read(t.Context(), smallSchema(), Options{}, folder)
-			wantFault(t, err, folder, 0, "", want)
+			if _, err := Read(t.Context(), smallSchema(), Options{}, folder); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", folder, err, want)
+			}
 		}
+	}
+}
+
+func TestPatternsThatNameNoTableAreRefused(t *testing.T) {
+	dir := placeFiles(t, objecttest.Start(t, t.Setenv), map[string]string{"a.parquet": "", "b.csv": "", "year=1/c.csv": "", ".d.txt": ""})[0]
+	for pattern, want := range map[string]string{"*.tsv": "at least one file", "*.txt": "at least one file", "[a.csv": "must be a file",
+		"?.*": "must match Parquet alone", "year*": "hive_partitioning"} {
+		_, err := Read(t.Context(), smallSchema(), Options{}, filepath.Join(dir, pattern))
+		wantFault(t, err, filepath.Join(dir, pattern), 0, "", want)
 	}
 }
 

@@ -65,8 +65,8 @@ type Options struct {
 
 // Read reads the table in the files, one after another in the given order, into memory. It takes about
 // as many bytes as its codes and, for numbers, 8 bytes per distinct value. FormatOf determines a
-// file's format; CSV whose name ends in ".gz" is gzip. A path may also be the address of a table in a
-// database (package sqlrows). With a header, in Parquet and in a database, columns are matched by name
+// file's format. A path may also be a folder or a pattern (listFiles), or the address of a table in a
+// database (package sqlrows). No table is read twice (CheckOnce). With a header, in Parquet and in a database, columns are matched by name
 // in any order. A column that the schema ignores may be absent; a column that it derives must be
 // absent.
 //
@@ -147,6 +147,9 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 	r := &reader{ctx: Hold(ctx), s: s, opts: opts}
 	var err error
 	if r.paths, err = listFiles(r.ctx, paths); err != nil {
+		return nil, err
+	}
+	if err := checkOnce(r.ctx, opts.Stdin, r.paths); err != nil {
 		return nil, err
 	}
 	if r.cols, r.label, err = newCoders(s); err != nil {

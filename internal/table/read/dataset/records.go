@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -53,8 +52,8 @@ type records struct {
 	lost bool // the start of the next record is unknown because of a fault
 }
 
-// openRecords reads the text of a CSV file of dialect d from src, and decompresses it if the file's
-// name ends in .gz. It skips everything before the header or the first row.
+// openRecords reads the text of a CSV file of dialect d from src, and decompresses it as the file's name
+// says. It skips everything before the header or the first row.
 func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*records, error) {
 	switch {
 	case !plainRune(d.Delimiter):
@@ -67,11 +66,9 @@ func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*rec
 		return nil, &dp.ParamError{Op: "dataset", Param: "quote", Want: "must differ from the delimiter",
 			Got: string(d.Quote)}
 	}
-	if strings.HasSuffix(file, ".gz") { // 1.3
-		var err error
-		if src, err = unpackText(file, src, buffer); err != nil {
-			return nil, err
-		}
+	src, err := unpackText(file, src, buffer)
+	if err != nil {
+		return nil, err
 	}
 	rs := &records{file: file, src: src, d: d, buf: make([]byte, buffer), next: 1}
 	return rs, rs.skipPreamble()
@@ -162,7 +159,7 @@ func (rs *records) readNames() ([]string, error) {
 	names := make([]string, len(rs.fields))
 	for i, name := range rs.fields {
 		if !utf8.Valid(name) || bytes.ContainsAny(name, "\x00\r") {
-			return nil, rs.loseRecords(cmp.Or(describeForeign(string(rs.fields[0])), wantText))
+			return nil, rs.loseRecords(cmp.Or(describeForeign(rs.file, string(rs.fields[0])), wantText))
 		}
 		names[i] = string(name)
 	}

@@ -13,3 +13,7 @@ import (
 func openPostgres(_ context.Context, server string, _ []string) (*Table, error) {
 	return nil, sqldb.CheckPostgres(server, op)
 }
+
+func locatePostgres(_ context.Context, server string, _ []string) ([]string, error) {
+	return nil, sqldb.CheckPostgres(server, op)
+}

@@ -62,6 +62,27 @@ func openPostgres(ctx context.Context, server string, table []string) (_ *Table,
 	return t, nil
 }
 
+// locatePostgres names the server by the identity of its data, which replicas share, and lists the table with
+// its partitions and all else that inherits from it.
+func locatePostgres(ctx context.Context, server string, table []string) (parts []string, err error) {
+	conn, err := sqldb.PostgresReader(ctx, server, op)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	rows, err := conn.Query(ctx, `WITH RECURSIVE part(oid) AS (SELECT $1::text::regclass::oid
+		UNION SELECT inhrelid FROM pg_catalog.pg_inherits JOIN part ON inhparent = part.oid)
+		SELECT concat_ws(' ', system_identifier, d.oid, part.oid) FROM part, pg_catalog.pg_control_system(),
+		pg_catalog.pg_database d WHERE datname = current_database()`, pgx.Identifier(table).Sanitize())
+	if err == nil {
+		parts, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err != nil { // no row is read: it is about names
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return parts, nil
+}
+
 // columnOf determines how to request and read a column of this type.
 func (p *postgres) columnOf(f pgconn.FieldDescription) (Column, error) {
 	name := pgx.Identifier{f.Name}.Sanitize()

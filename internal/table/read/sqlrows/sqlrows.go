@@ -134,6 +134,26 @@ func Open(ctx context.Context, address string) (*Table, error) {
 	return openSQLite(ctx, server, table[0])
 }
 
+// Locate says where the rows of a table are: in a file, or in none but a server, and in which parts of it.
+// Tables with a part in common have rows in common. A view has parts of its own.
+func Locate(ctx context.Context, address string) (file string, parts []string, err error) {
+	server, table, err := splitAddress(address)
+	if err != nil {
+		return "", nil, err
+	}
+	if sqldb.IsPostgres(address) {
+		parts, err = locatePostgres(ctx, server, table)
+		return "", parts, err
+	}
+	// Names of SQLite are equal in ASCII letters of either case.
+	return server, []string{strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, table[0])}, nil
+}
+
 // Read begins reading the rows: the cells of the given Columns, in this order. It must be called once.
 func (t *Table) Read(columns []int) error {
 	chosen := make([]Column, len(columns))

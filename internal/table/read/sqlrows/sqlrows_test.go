@@ -168,6 +168,34 @@ func loadSQLite(t testing.TB, s *schema.Schema, text []byte) (path string) {
 	return path
 }
 
+// A table of a server is read once, under whatever names, and so are its partitions.
+func TestATableOfAServerIsReadOnce(t *testing.T) {
+	conn, address := postgres(t)
+	exec(t, conn, "CREATE TABLE visits (age int, y text, year int) PARTITION BY LIST (year)",
+		"CREATE TABLE last PARTITION OF visits FOR VALUES IN (2024)", "CREATE TABLE next PARTITION OF visits FOR VALUES IN (2025)",
+		"INSERT INTO visits VALUES (1, 'a', 2024), (2, 'b', 2025)", "CREATE VIEW old AS SELECT * FROM last")
+	var schemaName string
+	if err := conn.QueryRow(t.Context(), "SELECT current_schema()").Scan(&schemaName); err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.Parse([]byte(`{name: v, unit: one visit, relation: replace-one, file: {delimiter: ",", quote: "", header: true},
+		columns: [{name: age, role: private, number: {lower: 0, upper: 9, default: 5}}, {name: year, role: ignored},
+		{name: y, role: private, label: {levels: [a, b], positive: a, default: b}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tables []string
+		apart  bool
+	}{{tables: []string{"visits", "visits"}}, {tables: []string{"visits", schemaName + ".visits"}}, {tables: []string{"visits", "next"}},
+		{tables: []string{"last", "visits"}}, {[]string{"last", "next"}, true}, {[]string{"next", "old"}, true}} {
+		_, err := dataset.Read(t.Context(), s, dataset.Options{}, address+"&table="+c.tables[0], address+"&application_name=other&table="+c.tables[1])
+		if c.apart != (err == nil) || err != nil && !strings.Contains(err.Error(), "must name each table once") {
+			t.Errorf("%v: %v", c.tables, err)
+		}
+	}
+}
+
 // A table in a database is what it is in a file, whole and in blocks.
 func TestADatabaseHoldsTheTableOfAFile(t *testing.T) {
 	s, text := markedSchema(), censusText(t, 2500)

@@ -26,20 +26,20 @@ columns:
   - {name: ill, role: private, label: {levels: ["no", "yes"], positive: "yes", default: "no"}}
 `
 
-const ofSite = `file: {delimiter: ";", decimal: ",", missing: ["-"]}
+const ofSite = `file: {delimiter: ";", decimal: ",", thousands: ".", minus: trailing, missing: ["-"]}
 columns:
   id: {name: patient}
   weight: {name: gewicht_g, divide: 1000}
   sex: {name: geschlecht, levels: {"1": f, w: f, "2": m}}
-  admitted: {name: aufnahme, format: DD.MM.YYYY}
+  admitted: {name: aufnahme, format: D.M.YYYY}
   ill: {name: krank, levels: {ja: "yes", nein: "no"}}
 `
 
 const renamed = "id,weight,sex,admitted,ill\na,72.5,f,2019-03-01,yes\nb,0.05,m,2021-12-31,no\na,0.1,x,NA,no\nNA,NA,NA,2014-01-01,yes\n" +
 	"a,999,q,2030-12-31,no\nc,250,f,2019-03-02,no\nc,80.1234,m,soon,maybe\n"
 
-const original = "krank;gewicht_g;geschlecht;aufnahme;patient\nja;72500;w;01.03.2019;a\nnein;50;2;31.12.2021;b\nnein;100;x;-;a\n" +
-	"ja;-;-;01.01.2014;-\nnein;999000;q;31.12.2030;a\nnein;250000,0;1;02.03.2019;c\nmaybe;80123,4;2;soon;c\n"
+const original = "krank;gewicht_g;geschlecht;aufnahme;patient\nja;72.500;w;1.3.2019;a\nnein;50;2;31.12.2021;b\nnein;100;x;-;a\n" +
+	"ja;-;-;01.01.2014;-\nnein;999000;q;31.12.2030;a\nnein;250.000,0;1;02.03.2019;c\nmaybe;80123,4;2;soon;c\n"
 
 func write(t *testing.T, name, text string) string {
 	t.Helper()

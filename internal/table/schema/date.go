@@ -107,6 +107,25 @@ func (z *Zone) DayOf(seconds int64, east int) (days int, clock string) {
 	return int(at.Unix() / secondsOfDay), clock
 }
 
+// DayAt returns the day in z of a time of day in UTC or with an offset, such as 23:30:00.5+02:00. Of
+// another clock it is the day that is given.
+func (z *Zone) DayAt(days int, clock string) int {
+	midnight := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock = clockWords.Replace(clock)
+	for _, layout := range clocks {
+		if at, err := time.Parse(layout, clock); err == nil {
+			days, _ = z.DayOf(int64(days)*secondsOfDay+at.Unix()-midnight.Unix(), 0)
+			return days
+		}
+	}
+	return days
+}
+
+var (
+	clocks     = []string{"15:04:05Z07:00", "15:04:05Z07", "15:04:05Z0700", "15:04Z07:00", "15:04Z07", "15:04Z0700"}
+	clockWords = strings.NewReplacer(" ", "", "UTC", "Z", "GMT", "Z", "z", "Z")
+)
+
 // Month returns the month, as YYYY-MM, of a cell of a date column, x days after its earliest date.
 func (c *Column) Month(x float64) string { return FormatDate("YYYY-MM", c.Since+int(math.Floor(x))) }
 
@@ -184,7 +203,7 @@ func (r *reader) readDays(f fields, c *Column) {
 	if f.has("zone") {
 		const hint = "write the name of a time zone, e.g. zone: Europe/Berlin, or remove the line"
 		c.Zone = f.text("zone", hint)
-		if _, err := time.LoadLocation(c.Zone); err != nil || c.Zone == "Local" {
+		if c.Zone != "" && FindZone(c.Zone) == nil {
 			f.refuse("zone", "must be a name of the IANA time zone database", strconv.Quote(c.Zone), hint)
 		}
 	}

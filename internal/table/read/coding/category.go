@@ -149,13 +149,13 @@ func (c *Coder) wholeDigits(cell []byte) (digits []byte, ok bool) {
 	if len(cell) > longest {
 		return nil, false
 	}
-	text := bytes.TrimPrefix(cell, []byte("+"))
-	if c.comma {
-		if bytes.IndexByte(text, '.') >= 0 { // it may separate thousands
+	text, ok := cell, true
+	if c.numerals.odd || hasMinusSign(cell) {
+		if text, ok = c.numerals.appendPlain(nil, cell); !ok {
 			return nil, false
 		}
-		text = bytes.Replace(text, []byte(","), []byte("."), 1)
 	}
+	text = bytes.TrimPrefix(text, []byte("+"))
 	unsigned := bytes.TrimPrefix(text, []byte("-"))
 	if !isDecimal(text) || len(unsigned) > 1 && unsigned[0] == '0' && unsigned[1]-'0' <= 9 {
 		return nil, false

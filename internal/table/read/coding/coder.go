@@ -23,8 +23,8 @@ type Coder struct {
 	Number bool   // otherwise its cells have codes
 	Want   string // the requirement that a refused cell violates
 
-	trim  bool // white space around a text does not count
-	comma bool // the decimal separator of texts is a comma
+	trim     bool // white space around a text does not count
+	numerals Numerals
 
 	categories
 
@@ -48,7 +48,7 @@ type Coder struct {
 // cells. It fails with a *dp.ParamError if no schema file can declare such a column.
 func New(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	if c.Kind == schema.Category {
-		return &Coder{Name: c.Name, trim: d.Trim, comma: d.Decimal == ',',
+		return &Coder{Name: c.Name, trim: d.Trim, numerals: NumeralsOf(d),
 			categories: newCategories(c.Levels, d.Missing, c.MissingCode(), c.OtherCode(), c.Buckets)}, nil
 	}
 	return newNumberCoder(c, d)
@@ -88,7 +88,7 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	out := &Coder{
 		Name: c.Name, Number: true, lower: c.Lower, upper: c.Upper, fallback: c.Default,
 		Want:    "must hold a decimal number in every row, since the schema declares no default for it",
-		special: c.Special, marksMissing: c.Missing, trim: d.Trim, comma: d.Decimal == ',', date: c.Date, since: c.Since,
+		special: c.Special, marksMissing: c.Missing, trim: d.Trim, numerals: NumeralsOf(d), date: c.Date, since: c.Since,
 	}
 	if c.Date != "" {
 		out.Want = "must hold a date in every row, since the schema declares no default for it"
@@ -101,8 +101,13 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 		}
 	}
 	for _, token := range d.Missing {
-		// A token that is no number is unreadable anyway, with the same result.
-		if x, ok := parseNumber(out, token); ok {
+		// A token that is no number is unreadable anyway, with the same result. One that is a day in the
+		// form of schemas means that day in every format and type.
+		x, ok := parseNumber(out, token)
+		if days, isDay := schema.ParseDate("YYYY-MM-DD", token); !ok && isDay && c.Date != "" {
+			x, ok = float64(days-c.Since), true
+		}
+		if ok {
 			out.tokens = append(out.tokens, token)
 			out.tokenValues = append(out.tokenValues, x)
 		}
@@ -121,7 +126,7 @@ func NewLabel(l *schema.Label, d *schema.Dialect) (*Coder, error) {
 		return nil, &dp.ParamError{Op: "dataset: label " + strconv.Quote(l.Name), Param: "levels",
 			Want: "must be at most 256", Got: len(l.Levels)}
 	}
-	out := &Coder{Name: l.Name, trim: d.Trim, comma: d.Decimal == ',',
+	out := &Coder{Name: l.Name, trim: d.Trim, numerals: NumeralsOf(d),
 		categories: newCategories(l.Levels, d.Missing, fallback, fallback, 0),
 		Want:       "must hold one of the classes that the schema declares in every row, since it declares no default"}
 	out.isLabel = true
@@ -243,7 +248,7 @@ func ReadDecimal[T string | []byte](c *Coder, digits T) (column.Cell, Fate) {
 // readDigits reads a number of a type as its digits, in a category or a column of dates. If texts have
 // a decimal comma, so have the digits, unless a level is spelt with a point.
 func readDigits[T string | []byte](c *Coder, digits T) (column.Cell, Fate) {
-	if c.comma {
+	if c.numerals.comma {
 		if at, ok := c.levels[string(digits)]; ok {
 			return codeOrFault(at.code, at.fate)
 		}

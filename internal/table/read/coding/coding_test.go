@@ -95,6 +95,60 @@ func TestCellsOfNumbersAndDates(t *testing.T) {
 	}
 }
 
+// A declared day, zone and kind of number means the same in every type.
+func TestSpellingsOfCells(t *testing.T) {
+	date := schema.Column{Kind: schema.Number, Date: "D.M.YYYY", Since: 16436, Lower: 0, Upper: 4000, Special: []float64{2916460}} // 9999-12-31
+	berlin, york, days := date, date, date
+	berlin.Zone, york.Zone, days.Days = "Europe/Berlin", "America/New_York", true
+	amount := schema.Column{Kind: schema.Number, Lower: -5000, Upper: 5000}
+	english := schema.Dialect{Thousands: ',', TrailingMinus: true}
+	german := schema.Dialect{Decimal: ',', Thousands: '.', Missing: []string{"9999-12-31", "-9.999"}}
+	const mark = math.MaxFloat64 / 2
+	for i, row := range []struct {
+		column schema.Column
+		d      schema.Dialect
+		cell   Cell
+		want   float64
+		fate   Fate
+	}{
+		{date, english, TextCell("3.7.2021"), 2375, Read}, {date, english, TextCell("03.07.2021"), 2375, Read}, {date, english, TextCell("3.7.21"), 0, Unreadable},
+		{date, english, TextCell("31.12.9999"), mark, Read}, {date, english, TextCell("31.12.9999 00:00:00"), mark, Read},
+		{date, english, DayCell(2932896), mark, Read}, {date, english, InstantCell(2932896*86400, 0), mark, Read}, {date, english, DayCell(2932895), 4000, Clamped},
+		{date, german, DayCell(2932896), 0, Missing}, {date, german, TextCell("31.12.9999"), 0, Missing}, {date, german, TextCell("9999-12-31"), 0, Missing},
+		{days, english, IntegerCell(18811), 2375, Read}, {days, english, TextCell("18,811"), 2375, Read}, {days, english, NumberCell(2932896), mark, Read},
+		{days, german, TextCell("18811"), 2375, Read}, {days, english, TextCell("3.7.2021"), 2375, Read}, {days, english, TextCell("18811.5"), 0, Unreadable},
+		{days, german, IntegerCell(2932896), 0, Missing}, {date, english, IntegerCell(18811), 0, Unreadable}, {date, english, TextCell("18811"), 0, Unreadable},
+		{berlin, english, TextCell("3.7.2021 23:30:00Z"), 2376, Read}, {berlin, english, TextCell("3.7.2021T23:30:00.25+01:00"), 2376, Read},
+		{berlin, english, TextCell("3.7.2021 23:30 +02"), 2375, Read}, {berlin, english, TextCell("4.7.2021 00:30:00 +0300"), 2375, Read},
+		{berlin, english, TextCell("3.7.2021 23:30:00"), 2375, Read}, {berlin, english, TextCell("3.7.2021 23:30 UTC"), 2376, Read},
+		{york, english, TextCell("3.7.2021 03:59:59Z"), 2374, Read}, {york, english, TextCell("3.7.2021"), 2375, Read}, {date, english, TextCell("3.7.2021 23:30:00Z"), 2375, Read},
+		{berlin, english, TextCell("3.7.2021 23:30 Z and more"), 2375, Read},
+		{amount, english, TextCell("2,745.48"), 2745.48, Read}, {amount, english, TextCell("12-"), -12, Read}, {amount, english, TextCell("1,5"), 0, Unreadable},
+		{amount, english, TextCell("\u221212"), -12, Read}, {amount, english, NumberCell(1.5), 1.5, Read},
+		{amount, german, TextCell("2.745,48"), 2745.48, Read}, {amount, german, TextCell("-9999"), 0, Missing}, {amount, german, NumberCell(-9999), 0, Missing},
+	} {
+		got, fate := newCoder(t, row.column, row.d).ReadCell(row.cell)
+		if fate != row.fate || got.Number != row.want && !(row.want == mark && got.Number > mark) {
+			t.Errorf("row %d, cell %+v: %g and fate %d, want %g and %d", i, row.cell, got.Number, fate, row.want, row.fate)
+		}
+	}
+	// Where a category has whole numbers for levels, their digits may be in groups.
+	for _, row := range []struct {
+		d    schema.Dialect
+		cell Cell
+		want uint32
+	}{
+		{english, TextCell("2,020"), 1}, {english, TextCell("1-"), 2}, {english, TextCell("\u22121"), 2}, {english, TextCell("2,02"), 4}, {english, IntegerCell(2020), 1},
+		{german, TextCell("2.020"), 1}, {german, TextCell("1.0"), 4}, {german, TextCell("1,0"), 0}, {german, DecimalCell("1.000"), 0}, {german, NumberCell(2.5), 3},
+		{schema.Dialect{Decimal: ','}, TextCell("1.000"), 4},
+	} {
+		c := newCoder(t, schema.Column{Kind: schema.Category, Levels: levels("1", "2020", "-1", "2.5")}, row.d)
+		if got, _ := c.ReadCell(row.cell); got.Code != row.want {
+			t.Errorf("cell %+v in %+v: code %d, want %d", row.cell, row.d, got.Code, row.want)
+		}
+	}
+}
+
 // A declared type is refused if it cannot hold all that is declared, and no other is.
 func TestTypesThatCannotCarry(t *testing.T) {
 	category := func(texts ...string) schema.Column {

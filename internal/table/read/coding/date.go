@@ -18,12 +18,17 @@ func digitsOf(format string) int {
 	return len(format)
 }
 
-// parseDate parses a date into days since 1970-01-01: as the format has it, or as a number.
+// parseDate parses a date into days since 1970-01-01: as the format has it, or as a number. If the
+// column has a zone, a time of day with an offset from UTC makes it the day in that zone.
 func parseDate[T string | []byte](c *Coder, cell T) (days int, ok bool) {
-	if days, ok = schema.ParseDate(c.date, cell); ok {
-		return days, true
+	days, clock, ok := schema.CutDate(c.date, cell)
+	if !ok {
+		return parseDigits(c, cell)
 	}
-	return parseDigits(c, cell)
+	if c.zone != nil && len(clock) > 0 {
+		days = c.zone.DayAt(days, string(clock[1:]))
+	}
+	return days, true
 }
 
 // parseDigits parses a number in a column of dates: as the digits of a format without other signs,

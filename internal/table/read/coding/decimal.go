@@ -3,7 +3,6 @@
 package coding
 
 import (
-	"bytes"
 	"math"
 	"strconv"
 )
@@ -65,24 +64,7 @@ func parseNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 		days, ok := parseDate(c, cell)
 		return float64(days - c.since), ok
 	}
-	if !c.comma {
-		return ParseDecimal(cell)
-	}
-	return ParseComma(cell)
-}
-
-// ParseComma is ParseDecimal for a text of at most 64 bytes with a decimal comma. A point is refused,
-// since it may separate thousands.
-func ParseComma[T string | []byte](text T) (x float64, ok bool) {
-	var room [64]byte
-	b := append(room[:0], text...)
-	if len(b) > len(room) || bytes.IndexByte(b, '.') >= 0 {
-		return 0, false
-	}
-	if i := bytes.IndexByte(b, ','); i >= 0 {
-		b[i] = '.'
-	}
-	return ParseDecimal(b)
+	return ParseText(&c.numerals, cell)
 }
 
 // AppendDecimal formats a number in plain decimal notation, unless it is very large or small, with as

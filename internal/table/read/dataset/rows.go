@@ -15,10 +15,10 @@ import (
 
 // cell is one cell of a row that is copied unchanged.
 type cell struct {
-	form   form
-	text   []byte // valid until the next row; for a missing cell, its sign
-	number float64
-	comma  bool // the decimal separator is a comma
+	form     form
+	text     []byte // valid until the next row; for a missing cell, its sign
+	number   float64
+	numerals *coding.Numerals // of a text; nil: as ParseDecimal has them
 }
 
 type form int
@@ -42,10 +42,10 @@ func (c *cell) float() (float64, bool) {
 	if c.form == numeric {
 		return c.number, true
 	}
-	if c.comma {
-		return coding.ParseComma(c.text)
+	if c.numerals == nil {
+		return coding.ParseDecimal(c.text)
 	}
-	return coding.ParseDecimal(c.text)
+	return coding.ParseText(c.numerals, c.text)
 }
 
 // rows iterates over the rows of one file.
@@ -76,6 +76,8 @@ type textRows struct {
 	ahead  bool // rs already holds the first row
 	tokens []string
 	cells  []cell
+
+	numerals coding.Numerals
 }
 
 func (r *reader) openTextRows(path string) (_ rows, err error) {
@@ -92,7 +94,8 @@ func (r *reader) openTextRows(path string) (_ rows, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &textRows{shut: shut, rs: rs, names: names, tokens: r.s.Dialect.Missing}
+	t := &textRows{shut: shut, rs: rs, names: names, tokens: r.s.Dialect.Missing,
+		numerals: coding.NumeralsOf(&r.s.Dialect)}
 	if r.s.Dialect.Header {
 		return t, nil
 	}
@@ -130,7 +133,7 @@ func (t *textRows) next() ([]cell, error) {
 	t.ahead = false
 	t.cells = slices.Grow(t.cells[:0], len(t.names))[:len(t.names)]
 	for i, text := range t.rs.fields {
-		t.cells[i] = cell{form: textual, text: text, comma: t.rs.d.Decimal == ','}
+		t.cells[i] = cell{form: textual, text: text, numerals: &t.numerals}
 		for _, token := range t.tokens {
 			if string(text) == token {
 				t.cells[i].form = absent

@@ -35,6 +35,7 @@ type Coder struct {
 	fallback     *float64
 	tokens       []string  // signs for missing cells that are numbers
 	tokenValues  []float64 // the same as numbers
+	signs        []string  // signs for missing cells that are none
 	special      []float64
 	date         string       // format of dates; "" if cells are not dates
 	digits       int          // length of a format of dates that has no signs between digits; else 0
@@ -101,8 +102,7 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 		}
 	}
 	for _, token := range d.Missing {
-		// A token that is no number is unreadable anyway, with the same result. One that is a day in the
-		// form of schemas means that day in every format and type.
+		// One that is a day in the form of schemas means that day in every format and type.
 		x, ok := parseNumber(out, token)
 		if days, isDay := schema.ParseDate("YYYY-MM-DD", token); !ok && isDay && c.Date != "" {
 			x, ok = float64(days-c.Since), true
@@ -110,6 +110,8 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 		if ok {
 			out.tokens = append(out.tokens, token)
 			out.tokenValues = append(out.tokenValues, x)
+		} else {
+			out.signs = append(out.signs, token)
 		}
 	}
 	return out, nil
@@ -154,6 +156,11 @@ func ReadText[T string | []byte](c *Coder, cell T) (column.Cell, Fate) {
 	}
 	if x := truthOf(cell); x >= 0 && c.date == "" {
 		return c.readNumber(float64(x))
+	}
+	for _, sign := range c.signs {
+		if string(cell) == sign {
+			return c.ReadMissing()
+		}
 	}
 	if len(cell) == 0 {
 		return c.ReadMissing()

@@ -17,6 +17,9 @@ const (
 	refused Fate = 1 << 7
 )
 
+// Counts has the number of cells of each fate but Read.
+type Counts [Fates]int
+
 // Refused reports that the row is a fault: its column is public, and the schema declares no value for
 // such a cell.
 func (f Fate) Refused() bool { return f&refused != 0 }

@@ -227,6 +227,9 @@ func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error
 		}
 		part.cols[at] = part.persons
 	}
+	if r.opts.Count {
+		countCells(part.allCoders())
+	}
 	var jobs []*columnJob
 	var places []int // in the file, of the jobs' columns
 	for j, at := range w.at {

@@ -66,7 +66,7 @@ func (b *Builder) Add(row []coding.Cell) error {
 		if fate.Refused() {
 			return fault(c.Name, c.Want)
 		}
-		c.keepCode(code)
+		c.keepCode(code, fate)
 	}
 	r.rows++
 	return nil

@@ -58,7 +58,7 @@ func (r *reader) readCells() error {
 					return err
 				}
 			}
-			c.keepCode(code)
+			c.keepCode(code, fate)
 		}
 		if err := r.endFullBlock(); err != nil {
 			return err

@@ -16,6 +16,7 @@ type coder struct {
 	out        column.Builder
 	ids        *identifiers // for the column that identifies persons
 	recent     *recent      // for a table in a database
+	counts     *coding.Counts
 }
 
 // newPersonCoder returns the coder of the column that identifies persons.
@@ -59,10 +60,38 @@ func (c *coder) codeClamped(x float64) uint32 { return c.dictionary.codeOf(c.Cla
 // batch is the number of codes collected before they are stored.
 const batch = 1024
 
-func (c *coder) keepCode(code uint32) {
+func (c *coder) keepCode(code uint32, fate coding.Fate) {
+	c.count(fate, 1)
 	if c.pending = append(c.pending, code); len(c.pending) >= batch {
 		c.flushCodes()
 	}
+}
+
+// count notes the fate of n cells, if somebody wants to know it.
+func (c *coder) count(fate coding.Fate, n int) {
+	if fate != coding.Read && c.counts != nil {
+		c.counts[fate.Kind()] += n
+	}
+}
+
+// countCells makes coders count.
+func countCells(coders []*coder) {
+	for _, c := range coders {
+		if c != nil && c.ids == nil {
+			c.counts = new(coding.Counts)
+		}
+	}
+}
+
+// takeCounts returns what coders counted since the last call.
+func takeCounts(coders []*coder) []coding.Counts {
+	out := make([]coding.Counts, len(coders))
+	for i, c := range coders {
+		if c != nil && c.counts != nil {
+			out[i], *c.counts = *c.counts, coding.Counts{}
+		}
+	}
+	return out
 }
 
 func (c *coder) flushCodes() {

@@ -91,7 +91,7 @@ func (r *reader) readText(path string, src io.Reader) error {
 					return err
 				}
 			}
-			c.keepCode(code)
+			c.keepCode(code, fate)
 		}
 		if err := r.endFullBlock(); err != nil {
 			return err

@@ -22,7 +22,7 @@ func (t *Table) deriveColumn(c *schema.Column) column.Column {
 	out, since, row := &coder{Coder: coding.NewDerived(c)}, t.Schema.Columns[c.From[0]].Since, 0
 	cell := func(j int) float64 { return t.Cols[j].Values[t.Cols[j].Codes.At(row)] }
 	for ; row < t.Rows; row++ {
-		out.keepCode(out.codeClamped(coding.Derive(c, since, cell)))
+		out.keepCode(out.codeClamped(coding.Derive(c, since, cell)), coding.Read)
 	}
 	return out.takeColumn()
 }

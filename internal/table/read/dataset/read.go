@@ -59,6 +59,9 @@ type Options struct {
 	// Ordered makes ReadBlocks pass on one block at a time in order, and divide its columns among the
 	// processors.
 	Ordered bool
+	// Count makes tables tell their Counts. They are NOT PRIVATE: only a reading without a guarantee has
+	// them.
+	Count bool
 	// Stdin is the input for the path "-", as CSV, or Cells.
 	Stdin io.Reader
 }
@@ -167,6 +170,9 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 		}
 		r.persons = r.cols[at]
 	}
+	if opts.Count {
+		countCells(r.allCoders())
+	}
 	return r, nil
 }
 
@@ -212,6 +218,9 @@ func (r *reader) checkRows(file string) error {
 	return nil
 }
 
+// allCoders returns the coders of all columns, and that of the label.
+func (r *reader) allCoders() []*coder { return append(slices.Clone(r.cols), r.label) }
+
 func (r *reader) makeTable() *Table {
 	t := &Table{Schema: r.s, Rows: r.rows - r.kept, Cols: make([]column.Column, len(r.cols))}
 	for j, c := range r.cols {
@@ -227,6 +236,9 @@ func (r *reader) makeTable() *Table {
 		if t.Labels == nil { // no rows, which is not the same as no labels
 			t.Labels = []uint8{}
 		}
+	}
+	if r.opts.Count {
+		t.Counts = takeCounts(r.allCoders())
 	}
 	t.Derive()
 	return t

@@ -123,7 +123,7 @@ func (r *reader) readSQL(address string) (err error) {
 					return err
 				}
 			}
-			c.keepCode(code)
+			c.keepCode(code, fate)
 		}
 		if err := r.endFullBlock(); err != nil {
 			return err

@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -18,6 +19,9 @@ type Table struct {
 	// without an identifier. It is nil if the schema declares no person, and in a table read for
 	// prediction.
 	Persons []uint32
+	// Counts tells what became of the cells that were read: of each column, the label last. It is nil
+	// unless Options.Count asked for it.
+	Counts []coding.Counts
 }
 
 // Subset returns a new Table with the given rows, in the given order. Number

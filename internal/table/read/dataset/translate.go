@@ -21,7 +21,10 @@ type translator struct {
 	chunk   *pages.Chunk
 	entries []uint32 // code of each entry of the chunk's dictionary
 	codes   []uint32
-	faulty  bool // codes contains an uncoded cell
+	faulty  bool          // codes contains an uncoded cell
+	fates   []coding.Fate // of each entry of the dictionary, if cells are counted; nil: all are read as they are
+	fate    coding.Fate   // of the cell that was coded last
+	each    int           // the number of cells that one cell stands for
 }
 
 // appendCodes stores the codes of a run. It calls fault for each row that has none.
@@ -61,6 +64,7 @@ func (t *translator) translateSparse(r *pages.Run) error {
 			}
 			value += to - from
 		} else {
+			t.each = to - from
 			missing := t.orUncoded(t.coder.code(t.coder.ReadMissing()))
 			for i := range t.codes[from:to] {
 				t.codes[from+i] = missing
@@ -75,6 +79,7 @@ func (t *translator) translateSparse(r *pages.Run) error {
 func (t *translator) translateRun(r *pages.Run, from int, out []uint32) error {
 	if r.Indices == nil {
 		cells := r.Values.Slice(from, from+len(out))
+		t.each = 1
 		t.codeCells(&cells, out)
 		return nil
 	}
@@ -92,15 +97,33 @@ func (t *translator) translateRun(r *pages.Run, from int, out []uint32) error {
 		code := entries[x]
 		if code >= uncoded {
 			if code == unseen {
-				entry := t.chunk.Dict.Slice(int(x), int(x)+1)
-				t.codeCells(&entry, entries[x:x+1])
+				t.codeEntry(int(x))
 				code = entries[x]
 			}
 			t.faulty = t.faulty || code == uncoded
 		}
 		out[i] = code
 	}
+	if t.fates != nil {
+		for _, x := range r.Indices[from : from+len(out)] {
+			t.coder.count(t.fates[x], 1)
+		}
+	}
 	return nil
+}
+
+// codeEntry codes an entry of the dictionary. Its cells are counted where they are.
+func (t *translator) codeEntry(x int) {
+	entry := t.chunk.Dict.Slice(x, x+1)
+	t.each = 0
+	t.codeCells(&entry, t.entries[x:x+1])
+	if t.fate == coding.Read || t.coder.counts == nil {
+		return
+	}
+	if t.fates == nil {
+		t.fates = make([]coding.Fate, len(t.entries))
+	}
+	t.fates[x] = t.fate
 }
 
 func (t *translator) codeCells(cells *pages.Values, out []uint32) {
@@ -132,6 +155,8 @@ func (t *translator) codeCells(cells *pages.Values, out []uint32) {
 }
 
 func (t *translator) orUncoded(code uint32, fate coding.Fate) uint32 {
+	t.fate = fate
+	t.coder.count(fate, t.each)
 	if fate.Refused() {
 		t.faulty = true
 		return uncoded

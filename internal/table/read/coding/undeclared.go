@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coding
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Undeclared counts the cells of a column that were not as the schema declares. The numbers are exact
+// and as private as the cells.
+type Undeclared struct {
+	Column     string `json:"column"`
+	Missing    int    `json:"missing,omitempty"` // 0 if the schema declares missing cells as a value
+	Other      int    `json:"other,omitempty"`
+	Clamped    int    `json:"clamped,omitempty"`
+	Unreadable int    `json:"unreadable,omitempty"`
+}
+
+// Cells is the number of all these cells.
+func (u Undeclared) Cells() int { return u.Missing + u.Other + u.Clamped + u.Unreadable }
+
+// AddCounts adds the counts of further rows to sum, which may be nil.
+func AddCounts(sum, more []Counts) []Counts {
+	if sum == nil {
+		sum = make([]Counts, len(more))
+	}
+	for j := range more {
+		for fate, n := range more[j] {
+			sum[j][fate] += n
+		}
+	}
+	return sum
+}
+
+// FindUndeclared returns the columns that have undeclared cells. counts has the columns of s and then,
+// if it was read, the label.
+func FindUndeclared(s *schema.Schema, counts []Counts) []Undeclared {
+	var found []Undeclared
+	for j, n := range counts {
+		u := Undeclared{Column: s.Label.Name, Missing: n[Missing], Other: n[Other], Clamped: n[Clamped], Unreadable: n[Unreadable]}
+		if j < len(s.Columns) {
+			if u.Column = s.Columns[j].Name; s.Columns[j].Missing {
+				u.Missing = 0
+			}
+		}
+		if u.Cells() > 0 {
+			found = append(found, u)
+		}
+	}
+	return found
+}
+
+// shownColumns is the number of columns that a text describes one by one.
+const shownColumns = 20
+
+// DescribeUndeclared returns a line for each column that has undeclared cells among the given number
+// of rows, and one before them.
+func DescribeUndeclared(s *schema.Schema, all []Undeclared, rows int) (lines []string) {
+	if len(all) == 0 {
+		return nil
+	}
+	lines = append(lines, "some cells are not as the model's schema declares (NOT PRIVATE: exact counts of these rows):")
+	for _, u := range all[:min(len(all), shownColumns)] {
+		lines = append(lines, fmt.Sprintf("column %q: %s", u.Column, u.describe(s, rows)))
+	}
+	if more := len(all) - shownColumns; more > 0 {
+		lines = append(lines, fmt.Sprintf("%d further columns have such cells", more))
+	}
+	return lines
+}
+
+// describe says what the cells are, and how they are read.
+func (u Undeclared) describe(s *schema.Schema, rows int) string {
+	var parts []string
+	add := func(n int, what, readAs string) {
+		if n == 0 {
+			return
+		}
+		how := strconv.Itoa(n)
+		if len(parts) == 0 {
+			how = fmt.Sprintf("%d of %s", n, plaintext.Count(rows, "cell"))
+		}
+		parts = append(parts, fmt.Sprintf("%s %s (read as %s)", how, what, readAs))
+	}
+	if j := s.Find(u.Column); j < 0 {
+		class := "" // an undeclared cell of a label without a default is refused
+		if s.Label.Default >= 0 {
+			class = s.Label.Levels[s.Label.Default].Value
+		}
+		add(u.Unreadable, "undeclared", class)
+		add(u.Missing, "missing", class)
+	} else if c := &s.Columns[j]; c.Kind == schema.Category {
+		add(u.Other, "undeclared", "other")
+		add(u.Missing, "missing", "other")
+	} else {
+		show := func(x float64) string {
+			if c.Date != "" {
+				return schema.FormatDate(c.Date, int(x)+c.Since)
+			}
+			return strconv.FormatFloat(x, 'g', -1, 64)
+		}
+		what, standIn := "unreadable as numbers", "missing"
+		if c.Date != "" {
+			what = "unreadable as dates " + c.Date
+		}
+		if !c.Missing && c.Default != nil {
+			standIn = "the default " + show(c.Clamp(*c.Default))
+		}
+		add(u.Unreadable, what, standIn)
+		add(u.Clamped, "outside "+show(c.Lower)+" to "+show(c.Upper), "the nearer bound")
+		add(u.Missing, "missing", standIn)
+	}
+	if u.Cells() >= rows {
+		parts[len(parts)-1] += "; no cell is as declared"
+	}
+	return strings.Join(parts, ", ")
+}

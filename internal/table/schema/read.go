@@ -196,9 +196,9 @@ func (r *reader) readDecimal(f fields, d *Dialect) {
 	case text == "" || text == ".":
 	case text != ",":
 		f.refuse("decimal", "must be a point or a comma", strconv.Quote(text), hint)
-	case d.Delimiter == ',':
-		f.refuse("decimal", "must differ from the delimiter", strconv.Quote(text), "cells are then put between "+
-			"semicolons or tabs: what is the delimiter?")
+	case d.Delimiter == ',' && d.Quote == 0:
+		f.refuse("decimal", "must differ from the delimiter if there are no quotes", strconv.Quote(text), "cells are then put "+
+			"between semicolons or tabs: what is the delimiter?")
 	default:
 		d.Decimal = ','
 	}

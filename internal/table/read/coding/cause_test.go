@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coding
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Each way in which texts do not fit has its mend, also among texts that fit no other way.
+func TestCausesAndMends(t *testing.T) {
+	date := func(format string) schema.Column {
+		return schema.Column{Name: "seen", Kind: schema.Number, Date: format, Since: 17897, Upper: 2191} // 2019 to 2024
+	}
+	amount, ward := schema.Column{Name: "amount", Kind: schema.Number, Upper: 1}, schema.Column{Name: "ward", Kind: schema.Category,
+		Levels: []schema.Level{{Value: "Zürich", Aliases: []string{"ZH"}}, {Value: "01"}, {Value: "no"}}}
+	german := schema.Dialect{Decimal: ',', Delimiter: ';'}
+	for _, row := range []struct {
+		column schema.Column
+		d      schema.Dialect
+		texts  string // separated by |
+		want   string
+	}{
+		{amount, schema.Dialect{}, "amount|Amount", `they repeat the header; in DuckDB: WHERE "amount" <> 'amount'`},
+		{amount, schema.Dialect{}, "1,234.50|-2,345.60|x", `write thousands: "," under file`},
+		{amount, schema.Dialect{}, "1,234|2,345", `write thousands: "," under file`},
+		{amount, schema.Dialect{}, "1,234|2,5|3,75", `write decimal: "," under file`},
+		{amount, schema.Dialect{}, "1.234,50|1,5", `write thousands: ".", decimal: "," under file`},
+		{amount, schema.Dialect{}, "1'234.50", `write thousands: "'" under file`},
+		{amount, schema.Dialect{}, "1\u00a0234.50", `write thousands: " " under file`},
+		{amount, schema.Dialect{}, "1 234,50|5,5", `write thousands: " ", decimal: "," under file`},
+		{amount, german, "1.234,50|2.345", `write thousands: "." under file`},
+		{amount, german, "1,234.50|1.5", `write thousands: ",", decimal: "." under file`},
+		{amount, schema.Dialect{}, "12-|15.5-", `write minus: trailing under file`},
+		{amount, schema.Dialect{}, "1,234.50-|1,234.5", `write thousands: ",", minus: trailing under file`},
+		{amount, schema.Dialect{}, "(12.5)|(1,234)", `negative numbers in brackets; in DuckDB: regexp_replace("amount", '^\((.*)\)$', '-\1')`},
+		{amount, schema.Dialect{}, "12 %|15.5%", `in DuckDB: regexp_replace("amount", '[^-−+0-9.,]', '', 'g')`},
+		{amount, schema.Dialect{}, "$12|€ 1,000", `a unit, a currency or a percent sign`},
+		{amount, schema.Dialect{}, "12 kg|x|y", `a unit, a currency or a percent sign`},
+		{amount, schema.Dialect{}, "N/A|n/a|x", `add "n/a", as it is spelt there, to missing under file`},
+		{amount, schema.Dialect{}, "1\x002\x00", `encoding: utf-16`},
+		{amount, schema.Dialect{}, "x|y", ``},
+		{ward, schema.Dialect{}, "Z\xfcrich|K\xf6ln", `write encoding: windows-1252, or another one, under file`},
+		{ward, schema.Dialect{}, "ZÃ¼rich|x", `UTF-8 that was read as Windows-1252`},
+		{ward, schema.Dialect{}, "ward|x", `repeat the header`},
+		{ward, schema.Dialect{}, "NO|zürich|Genf", `other letter case`},
+		{ward, schema.Dialect{}, " no|ZH ", `write trim: true under file`},
+		{ward, schema.Dialect{}, `"no"|'ZH'`, `levels in quotes`},
+		{ward, schema.Dialect{}, "1", `without the zeros in front; in DuckDB: lpad("ward", 2, '0')`},
+		{ward, schema.Dialect{}, "Genf", ``},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "3.7.2021|12.11.2021", `write format: D.M.YYYY`},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "2021-07-03", `write format: YYYY-MM-DD`},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "03/07/2021|04/07/2021", `write format: DD/MM/YYYY`},
+		{date("MM.DD.YYYY"), schema.Dialect{}, "03/07/2021|04/07/2021", `write format: MM/DD/YYYY`},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "7/3/2021 8:15|7/31/2021 8:15|7/4/2021 8:15", `write format: M/D/YYYY`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "20210703|20211231", `write format: YYYYMMDD`},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "3 Jan 2021|14 Feb 2021", `names of months; in DuckDB: strptime("seen", '%d %b %Y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "January 3, 2021", `strptime("seen", '%B %d, %Y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "03-JAN-21", `strptime("seen", '%d-%b-%y')::DATE`},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "03.07.21", `years of two digits; in DuckDB, for which 69 is 1969 and 68 is 2068: strptime("seen", '%d.%m.%y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "7/3/21", `strptime("seen", '%m/%d/%y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "21-07-03", `strptime("seen", '%y-%m-%d')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "2021-07|2021-08", `months without a day; in DuckDB, for the first day: strptime("seen", '%Y-%m')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "7/2021", `strptime("seen", '%m/%Y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "18811|18812.0", `count days since 1970-01-01: write days: true`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "44380|44381", `in DuckDB: DATE '1899-12-30' + "seen"::INTEGER`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "1625270400", `in DuckDB: to_timestamp("seen"::BIGINT)::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "1625270400000", `in DuckDB: epoch_ms("seen"::BIGINT)::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "Seen", `repeat the header`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "soon", ``},
+	} {
+		s := &schema.Schema{Dialect: row.d, Columns: []schema.Column{row.column}, Label: schema.Label{Name: "y"}}
+		got := CauseOf(s, row.column.Name, strings.Split(row.texts, "|"))
+		if !strings.Contains(got, row.want) || row.want == "" && got != "" {
+			t.Errorf("%q: %s\nwant %s", row.texts, got, row.want)
+		}
+	}
+	s := &schema.Schema{Label: schema.Label{Name: "y", Levels: ward.Levels}}
+	if got := CauseOf(s, "y", []string{"NO", "x"}); !strings.Contains(got, "other letter case") {
+		t.Errorf("of a label: %q", got)
+	}
+	if got := CauseOf(s, "y", nil); got != "" {
+		t.Errorf("of no text: %q", got)
+	}
+}

@@ -95,16 +95,22 @@ func FindZone(name string) *Zone {
 	return &Zone{of}
 }
 
-// DayOf returns the day, in days since 1970-01-01, and the time of day of a point in time: seconds
-// since 1970, in a zone so many seconds east of UTC, which is used if z is nil.
-func (z *Zone) DayOf(seconds int64, east int) (days int, clock string) {
-	at := time.Unix(seconds, 0).In(time.FixedZone("", east))
+// DayOf returns the day, in days since 1970-01-01, and the second of the day of a point in time:
+// seconds since 1970, in a zone so many seconds east of UTC, which is used if z is nil.
+func (z *Zone) DayOf(seconds int64, east int) (days, second int) {
 	if z != nil {
-		at = at.In(z.of)
+		_, east = time.Unix(seconds, 0).In(z.of).Zone()
 	}
-	clock = at.Format(time.TimeOnly)
-	at = time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-	return int(at.Unix() / secondsOfDay), clock
+	at := seconds + int64(east)
+	if days, second = int(at/secondsOfDay), int(at%secondsOfDay); second < 0 {
+		days, second = days-1, second+secondsOfDay
+	}
+	return days, second
+}
+
+// FormatClock formats a second of a day.
+func FormatClock(second int) string {
+	return time.Unix(int64(second), 0).UTC().Format(time.TimeOnly)
 }
 
 // DayAt returns the day in z of a time of day in UTC or with an offset, such as 23:30:00.5+02:00. Of

@@ -34,6 +34,8 @@ func (c *Coder) CannotCarry(t Type) string {
 		return ""
 	case t.Form == Unknown:
 		return refuse("one number, text, date or truth value in each row", "leave the column out, or make one of these of it")
+	case c.identify != nil && t.Form == Instant:
+		return refuse("what identifies a person, to every digit", "make text of the column (a cast)")
 	case c.identify != nil:
 		return ""
 	case c.date != "":

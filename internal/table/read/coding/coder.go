@@ -234,11 +234,11 @@ func (c *Coder) ReadDay(days int) (column.Cell, Fate) {
 // ReadInstant is ReadCell for a point in time: seconds since 1970, in a zone so many seconds east of
 // UTC.
 func (c *Coder) ReadInstant(seconds int64, east int) (column.Cell, Fate) {
-	days, clock := c.zone.DayOf(seconds, east)
+	days, second := c.zone.DayOf(seconds, east)
 	if c.Number {
 		return c.ReadDay(days)
 	}
-	return readCategory(c, schema.FormatDate("YYYY-MM-DD", days)+" "+clock)
+	return readCategory(c, schema.FormatDate("YYYY-MM-DD", days)+" "+schema.FormatClock(second))
 }
 
 // ReadDecimal is ReadCell for an exact number.

@@ -91,22 +91,13 @@ func (r *reader) spliceRows(w io.Writer, added []Added, reach func(row int) bool
 // findColumns returns the schema's elements of each column that has one of the names, and the positions
 // of their leaves among all.
 func (pf *parquetFile) findColumns(names []string) (columns [][]format.SchemaElement, leaves []int) {
-	leaf := 0
-	for rest := pf.meta.Schema[1:]; len(rest) > 0; {
-		n, from := 0, leaf
-		for open := 1; open > 0; n++ {
-			children := int(rest[n].NumChildren.V)
-			if open += children - 1; children == 0 {
-				leaf++
+	for i := range pf.columns {
+		if c := &pf.columns[i]; slices.Contains(names, c.Name) {
+			columns = append(columns, c.Elements)
+			for k := range c.Leaves {
+				leaves = append(leaves, c.Leaf+k)
 			}
 		}
-		if slices.Contains(names, rest[0].Name) {
-			columns = append(columns, rest[:n:n])
-			for ; from < leaf; from++ {
-				leaves = append(leaves, from)
-			}
-		}
-		rest = rest[n:]
 	}
 	return columns, leaves
 }

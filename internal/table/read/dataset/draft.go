@@ -10,12 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/object"
-	"github.com/discreet-dp/discreet/internal/table/read/pages"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -52,29 +50,31 @@ func readParquetTypes(ctx context.Context, path string) (map[string]string, erro
 	}
 	types := map[string]string{}
 	for i, name := range pf.names {
-		types[name] = typeOf(pf.leaves[i])
+		types[name] = termOf(typeOf(pf.columns[i].Type))
 	}
 	return types, f.Close()
 }
 
-// typeOf returns the type of a column in the terms of a codebook; "" if there is no similar type.
-func typeOf(leaf *parquet.Column) string {
-	t, ok := pages.TypeOf(leaf)
-	switch {
-	case !ok:
-		return ""
-	case t.Date:
-		return "date"
-	}
-	switch t.Kind() {
-	case pages.Truths:
+// termOf returns a type in the terms of a codebook; "" if there is no similar one.
+func termOf(t coding.Type) string {
+	switch t.Form {
+	case coding.Truth:
 		return "yes_no"
-	case pages.Ints:
+	case coding.Integer:
 		return "integer"
-	case pages.Floats:
+	case coding.Decimal:
+		if t.Scale == 0 {
+			return "integer"
+		}
 		return "number"
+	case coding.Float, coding.Single:
+		return "number"
+	case coding.Day, coding.Instant:
+		return "date"
+	case coding.Text:
+		return "category"
 	}
-	return "category"
+	return ""
 }
 
 // AddSample completes a codebook from the rows of a public sample of the table at path, a CSV file of

@@ -46,7 +46,7 @@ func TestAddTypes(t *testing.T) {
 		"- name: town\n    role: ignored\n  - name",
 		"- name: died\n    role: private\n    category: {levels: yes_no, missing: true}",
 		"date: {format: YYYY-MM-DD, lower: ___, upper: ___, default: ___, missing: true}",
-		"- name: cost\n    role: private\n    # number: {lower: ___",
+		"- name: cost\n    role: private\n    number: {lower: ___",
 		"- name: tags\n    role: private\n    # number: {lower: ___",
 	} {
 		if !strings.Contains(string(text), want) {

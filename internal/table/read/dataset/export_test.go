@@ -21,7 +21,7 @@ func DecodeParquet(path string) (rows int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	errs := make([]error, len(pf.leaves))
+	errs := make([]error, len(pf.columns))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -36,13 +36,12 @@ func DecodeParquet(path string) (rows int64, err error) {
 }
 
 func decodeColumn(pf *parquetFile, at int) error {
-	leaf := pf.leaves[at]
-	t, ok := pages.TypeOf(leaf)
-	if !ok {
-		return fmt.Errorf("column %d has no plain type", at)
+	of := &pf.columns[at]
+	if of.Type.Meaning == pages.Unsupported {
+		return fmt.Errorf("column %d has no cells", at)
 	}
 	for g := range pf.groups {
-		c, err := pages.NewChunk(pf.section, pf.size, &pf.groups[g], leaf.Index(), t)
+		c, err := pages.NewChunk(pf.section, pf.size, &pf.groups[g], of.Leaf, of.Type)
 		for err == nil {
 			_, err = c.NextRun()
 		}

@@ -10,8 +10,10 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/parallel"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/pages"
 )
 
@@ -84,17 +86,45 @@ func (r *reader) layOut(pf *parquetFile) (*layout, error) {
 		if c == nil {
 			continue
 		}
-		t, ok := pages.TypeOf(pf.leaves[at])
-		switch {
-		case !ok:
-			return nil, &FaultError{File: pf.path, Column: c.Name,
-				Fault: "must be of a plain integer, float, double, string or Boolean type, one value per row"}
-		case t.Date && !c.IsDate():
-			return nil, &FaultError{File: pf.path, Column: c.Name,
-				Fault: "must be declared as a date in the schema: its cells are days, and no plain integers"}
+		t := pf.columns[at].Type
+		if want := c.CannotCarry(typeOf(t)); want != "" {
+			return nil, &FaultError{File: pf.path, Column: c.Name, Fault: want + wayOut(t, c.Name)}
 		}
 	}
 	return plan, nil
+}
+
+// typeOf returns a column's type as the coder knows it.
+func typeOf(t pages.Type) coding.Type {
+	out := coding.Type{Name: t.Name, Scale: t.Scale}
+	out.Least, out.Most = t.Bounds()
+	switch t.Meaning {
+	case pages.Plain:
+		out.Form = [...]coding.Form{pages.Ints: coding.Integer, pages.Floats: coding.Float, pages.Texts: coding.Text,
+			pages.Truths: coding.Truth}[t.Kind()]
+	default:
+		out.Form = [...]coding.Form{pages.Unsupported: coding.Unknown, pages.Single: coding.Single,
+			pages.Unsigned: coding.Decimal, pages.Day: coding.Day, pages.Instant: coding.Instant, pages.Local: coding.Instant,
+			pages.Decimal: coding.Decimal, pages.Null: coding.None}[t.Meaning]
+	}
+	return out
+}
+
+// wayOut returns how to make a column of a type that can be read of one that cannot; "" if it can be.
+func wayOut(t pages.Type, name string) string {
+	if t.Meaning != pages.Unsupported {
+		return ""
+	}
+	expression := "CAST(%s AS VARCHAR)"
+	switch kind, _, _ := strings.Cut(t.Name, "("); kind {
+	case "LIST":
+		expression = "%s[1]"
+	case "TIME", "INTERVAL":
+		expression = "epoch(%s)"
+	}
+	quoted := `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	return fmt.Sprintf(", as this line of DuckDB does: COPY (SELECT * REPLACE ("+expression+" AS %[1]s) FROM 'old.parquet') "+
+		"TO 'new.parquet'", quoted)
 }
 
 // gatherFaults sorts the faults of the columns by row.
@@ -135,7 +165,7 @@ type columnJob struct {
 }
 
 func (pf *parquetFile) columnBytes(at int) (sum int64) {
-	leaf := pf.leaves[at].Index()
+	leaf := pf.columns[at].Leaf
 	for g := range pf.groups {
 		if leaf < len(pf.groups[g].Columns) {
 			sum += pf.groups[g].Columns[leaf].MetaData.TotalCompressedSize
@@ -160,14 +190,13 @@ type groupRange struct{ from, to, row int }
 
 func (j *columnJob) readGroups(ctx context.Context, pf *parquetFile, at int, which groupRange) (err error) {
 	defer recoverDamage(pf.path, &err)
-	leaf := pf.leaves[at]
-	t, _ := pages.TypeOf(leaf)
+	of := &pf.columns[at]
 	row := which.row
 	for g := which.from; g < which.to; g++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, err := pages.NewChunk(pf.section, pf.size, &pf.groups[g], leaf.Index(), t)
+		c, err := pages.NewChunk(pf.section, pf.size, &pf.groups[g], of.Leaf, of.Type)
 		if err != nil {
 			return chunkFault(pf.path, j.coder.Name, err)
 		}

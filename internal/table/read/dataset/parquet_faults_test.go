@@ -67,10 +67,10 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 		C     string `parquet:"c"`
 		Label int8   `parquet:"label"`
 	}
-	type decimal struct {
-		A     int64  `parquet:"a,decimal(2:12)"`
+	type levels struct {
+		A     int64  `parquet:"a"`
 		P     string `parquet:"p"`
-		C     string `parquet:"c"`
+		C     int64  `parquet:"c,decimal(2:12)"`
 		Label int8   `parquet:"label"`
 	}
 	type group struct {
@@ -93,11 +93,11 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 	}{
 		{"missing column", writeParquet(t, []missing{{}}), 0, "p", "must be among the names"},
 		{"extra column", writeParquet(t, []extra{{}}), 0, "e", "must be declared"},
-		{"list", writeParquet(t, []list{{}}), 0, "a", "one value per row"},
-		{"time", writeParquet(t, []date{{}}), 0, "p", "plain integer"},
-		{"date", writeParquet(t, []day{{}}), 0, "a", "declared as a date"},
-		{"decimal", writeParquet(t, []decimal{{}}), 0, "a", "plain integer"},
-		{"group", writeParquet(t, []group{{}}), 0, "a", "one value per row"},
+		{"list", writeParquet(t, []list{{}}), 0, "a", "LIST cannot"},
+		{"time", writeParquet(t, []date{{}}), 0, "p", "TIMESTAMP(ns, UTC) cannot; declare a date"},
+		{"date", writeParquet(t, []day{{}}), 0, "a", "DATE cannot; declare a date"},
+		{"levels", writeParquet(t, []levels{{}}), 0, "c", "DECIMAL(12,2) cannot"},
+		{"group", writeParquet(t, []group{{}}), 0, "a", "STRUCT cannot"},
 		{"label", writeParquet(t, []label{{0, "", "", "1"}, {0, "", "", "0"}, {0, "", "", canary}}), 3, "label",
 			"one of the classes"},
 		{"empty file", writeFile(t, "t.parquet", ""), 0, "", "undamaged"},
@@ -266,7 +266,9 @@ func TestParquetNumbersThatAreNone(t *testing.T) {
 		{nan, float32(nan), nan, 0}, {inf, float32(inf), inf, 0}, {-inf, float32(-inf), -inf, 0},
 		{math.Copysign(0, -1), float32(math.Copysign(0, -1)), 0, 0}, {1e300, -1e30, 1e300, 1},
 	})
-	tab, err := Read(context.Background(), tinySchema(), Options{}, path)
+	s := tinySchema()
+	s.Columns[2].Levels = []schema.Level{{Value: "1"}, {Value: "2"}} // which a double can be
+	tab, err := Read(context.Background(), s, Options{}, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +283,6 @@ func TestParquetNumbersThatAreNone(t *testing.T) {
 			t.Errorf("row %d: category %d, want %d (other, and missing for NaN)", i, got, want)
 		}
 	}
-	s := tinySchema()
 	s.Columns[0].Default = nil
 	_, err = Read(context.Background(), s, Options{}, path)
 	wantFault(t, err, path, 1, "a", "decimal number")

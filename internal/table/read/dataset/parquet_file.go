@@ -8,7 +8,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/discreet-dp/discreet/internal/table/read/object"
@@ -23,66 +23,65 @@ const maxGroup = 1 << 26
 // parquetMagic begins and ends a Parquet file.
 const parquetMagic = "PAR1"
 
-// parquetFile is an open Parquet file of flat columns. Its metadata come from
-// the Parquet library; its pages are read by package pages.
+// parquetFile is an open Parquet file.
 type parquetFile struct {
-	path   string
-	file   io.ReaderAt
-	size   int64
-	names  []string
-	leaves []*parquet.Column // parallel to names; nil: the column is not flat
-	meta   *format.FileMetaData
-	groups []format.RowGroup // of meta
-	rows   int64
+	path    string
+	file    io.ReaderAt
+	size    int64
+	columns []pages.Column
+	names   []string // of columns
+	meta    *format.FileMetaData
+	groups  []format.RowGroup // of meta
+	rows    int64
 }
 
 func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile, err error) {
 	pf = &parquetFile{path: path, file: file, size: size}
 	defer recoverDamage(path, &err)
-	if err := pf.checkFooter(); err != nil {
+	if pf.meta, err = pf.readFooter(); err != nil {
 		return nil, err
 	}
-	lib, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if unread := (*object.Error)(nil); errors.As(err, &unread) {
-		return nil, unread
-	}
-	if err != nil {
+	if pf.columns, err = pages.Columns(pf.meta.Schema); err != nil || pf.meta.EncryptionAlgorithm.Value != nil {
 		return nil, damagedFile(path)
 	}
-	pf.meta = lib.Metadata()
 	pf.groups = pf.meta.RowGroups
-	for _, column := range lib.Root().Columns() {
-		pf.names = append(pf.names, column.Name())
-		if !column.Leaf() || column.Repeated() {
-			column = nil
-		}
-		pf.leaves = append(pf.leaves, column)
+	for i := range pf.columns {
+		pf.names = append(pf.names, pf.columns[i].Name)
 	}
 	return pf, pf.checkRows()
 }
 
-// checkFooter checks the metadata before the library decodes them.
-func (pf *parquetFile) checkFooter() error {
+// readFooter reads the metadata. It checks them before the library decodes them.
+func (pf *parquetFile) readFooter() (*format.FileMetaData, error) {
 	const tail = 8 // the metadata's length and the magic word
-	if pf.size < 4+tail {
-		return damagedFile(pf.path)
+	if pf.size < int64(len(parquetMagic)+tail) {
+		return nil, damagedFile(pf.path)
 	}
+	var start [len(parquetMagic)]byte
 	var end [tail]byte
 	if _, err := pf.file.ReadAt(end[:], pf.size-tail); err != nil {
-		return err
+		return nil, err
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:4]))
-	if string(end[4:]) != parquetMagic || n > pf.size-4-tail {
-		return damagedFile(pf.path)
+	if string(end[4:]) != parquetMagic || n > pf.size-int64(len(parquetMagic)+tail) {
+		return nil, damagedFile(pf.path)
 	}
 	footer := make([]byte, n)
 	if _, err := pf.file.ReadAt(footer, pf.size-tail-n); err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := pages.ThriftLength(footer); err != nil {
-		return damagedFile(pf.path)
+	if _, err := pf.file.ReadAt(start[:], 0); err != nil {
+		return nil, err
 	}
-	return nil
+	if _, err := pages.ThriftLength(footer); err != nil || string(start[:]) != parquetMagic {
+		return nil, damagedFile(pf.path)
+	}
+	meta := new(format.FileMetaData)
+	reader := new(thrift.CompactProtocol).NewReaderFromBytes(footer)
+	if thrift.NewDecoder(reader).Decode(meta) != nil {
+		return nil, damagedFile(pf.path)
+	}
+	return meta, nil
 }
 
 func (pf *parquetFile) checkRows() error {

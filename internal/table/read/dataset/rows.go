@@ -3,6 +3,7 @@
 package dataset
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -143,8 +144,8 @@ func (t *textRows) next() ([]cell, error) {
 	return t.cells, nil
 }
 
-// parquetRows are the rows of a Parquet file. Columns that are not flat or have an unsupported type
-// are omitted; the schema must ignore them.
+// parquetRows are the rows of a Parquet file. Columns without cells are omitted; the schema must ignore
+// them.
 type parquetRows struct {
 	r       *reader
 	pf      *parquetFile
@@ -158,13 +159,16 @@ type parquetRows struct {
 
 // cursor iterates over the cells of one column.
 type cursor struct {
-	at    int // position in the file
-	t     pages.Type
-	chunk *pages.Chunk
-	run   pages.Run
-	row   int // next row of the run
-	value int // next of the run's values
-	text  []byte
+	of   *pages.Column
+	as   *schema.Column // what the schema declares; nil for the label and for other columns
+	zone *schema.Zone   // of instants; nil: UTC
+
+	numerals *coding.Numerals // of decimals in a dialect with a decimal comma; else nil
+	chunk    *pages.Chunk
+	run      pages.Run
+	row      int // next row of the run
+	value    int // next of the run's values
+	text     []byte
 }
 
 func (r *reader) openParquetRows(path string) (rows, error) {
@@ -177,11 +181,21 @@ func (r *reader) openParquetRows(path string) (rows, error) {
 		return nil, err
 	}
 	p := &parquetRows{r: r, pf: pf, file: f}
-	for at, name := range pf.names {
-		if t, ok := pages.TypeOf(pf.leaves[at]); ok {
-			p.names = append(p.names, name)
-			p.cursors = append(p.cursors, cursor{at: pf.leaves[at].Index(), t: t})
+	for at := range pf.columns {
+		of := &pf.columns[at]
+		if of.Type.Meaning == pages.Unsupported {
+			continue
 		}
+		walk := cursor{of: of}
+		if r.s.Dialect.Decimal == ',' && of.Type.Meaning == pages.Decimal {
+			numerals := coding.NumeralsOf(&r.s.Dialect)
+			walk.numerals = &numerals
+		}
+		if j := r.s.Find(of.Name); j >= 0 {
+			walk.as = &r.s.Columns[j]
+			walk.zone = schema.FindZone(walk.as.Zone)
+		}
+		p.names, p.cursors = append(p.names, of.Name), append(p.cursors, walk)
 	}
 	p.cells = make([]cell, len(p.cursors))
 	return p, nil
@@ -202,7 +216,7 @@ func (p *parquetRows) next() (_ []cell, err error) {
 		p.left = p.pf.groups[p.group].NumRows
 		for i := range p.cursors {
 			c := &p.cursors[i]
-			if c.chunk, err = pages.NewChunk(p.pf.section, p.pf.size, &p.pf.groups[p.group], c.at, c.t); err != nil {
+			if c.chunk, err = pages.NewChunk(p.pf.section, p.pf.size, &p.pf.groups[p.group], c.of.Leaf, c.of.Type); err != nil {
 				return nil, chunkFault(p.pf.path, p.names[i], err)
 			}
 			c.run, c.row = pages.Run{}, 0
@@ -239,26 +253,63 @@ func (c *cursor) next(out *cell) (err error) {
 			return pages.ErrValues
 		}
 	}
-	switch from.Kind {
-	case pages.Texts:
-		*out = cell{form: textual, text: from.Texts[at]}
-	case pages.Floats:
+	c.text = c.text[:0]
+	number := c.as != nil && c.as.Kind == schema.Number
+	switch t := &c.of.Type; {
+	case t.Meaning == pages.Null:
+		return nil
+	case t.Meaning == pages.Decimal && from.Kind == pages.Texts:
+		c.text = pages.AppendDigits(c.text, from.Texts[at], t.Scale)
+	case from.Kind == pages.Texts:
+		c.text = append(c.text, from.Texts[at]...)
+	case from.Kind == pages.Floats && (t.Meaning != pages.Single || number):
 		*out = cell{form: numeric, number: from.Floats[at]}
-	case pages.Ints:
-		// As text, since a float would round a long identifier.
-		c.text = strconv.AppendInt(c.text[:0], from.Ints[at], 10)
-		*out = cell{form: textual, text: c.text}
-	case pages.Truths:
-		c.text = strconv.AppendBool(c.text[:0], from.Truths[at] == 1)
-		*out = cell{form: textual, text: c.text}
+		return nil
+	case from.Kind == pages.Floats:
+		c.text = strconv.AppendFloat(c.text, from.Floats[at], 'f', -1, 32)
+	case from.Kind == pages.Truths:
+		c.text = strconv.AppendBool(c.text, from.Truths[at] == 1)
+	default:
+		c.spell(from.Ints[at])
 	}
+	if c.numerals != nil {
+		c.text = bytes.Replace(c.text, []byte("."), []byte(","), 1)
+	}
+	*out = cell{form: textual, text: c.text, numerals: c.numerals}
 	return nil
 }
 
-// isNumber reports whether the schema declares a number with this name.
+// spell writes an integer, or what it stands for, as a text that the schema reads as the same cell. A
+// float would round a long identifier.
+func (c *cursor) spell(x int64) {
+	format := "YYYY-MM-DD"
+	if c.as != nil && c.as.Date != "" {
+		format = c.as.Date
+	}
+	switch t := &c.of.Type; t.Meaning {
+	case pages.Day:
+		c.text = append(c.text, schema.FormatDate(format, int(x))...)
+	case pages.Instant, pages.Local:
+		var zone *schema.Zone
+		if t.Meaning == pages.Instant {
+			zone = c.zone
+		}
+		days, second := zone.DayOf(t.Seconds(x), 0)
+		c.text = append(append(c.text, schema.FormatDate(format, days)...), ' ')
+		c.text = append(c.text, schema.FormatClock(second)...)
+	case pages.Decimal:
+		c.text = pages.AppendPoint(c.text, strconv.AppendInt(nil, x, 10), t.Scale)
+	case pages.Unsigned:
+		c.text = strconv.AppendUint(c.text, uint64(x), 10)
+	default:
+		c.text = strconv.AppendInt(c.text, x, 10)
+	}
+}
+
+// isNumber reports whether the schema declares a number, and no date, with this name.
 func isNumber(s *schema.Schema, name string) bool {
 	i := s.Find(name)
-	return i >= 0 && s.Columns[i].Kind == schema.Number && s.Columns[i].Role != schema.Ignored
+	return i >= 0 && s.Columns[i].Kind == schema.Number && s.Columns[i].Role != schema.Ignored && s.Columns[i].Date == ""
 }
 
 var errUnquotable = errors.New("dataset: cell needs quotes, and the dialect has none")

@@ -32,14 +32,13 @@ func (r *reader) tallyParquet(path string, columns []*tallied, counts []CellCoun
 
 func (r *reader) tallyColumn(pf *parquetFile, c *tallied, n *CellCounts) (err error) {
 	defer recoverDamage(pf.path, &err)
-	leaf := pf.leaves[slices.Index(pf.names, c.name)]
-	t, _ := pages.TypeOf(leaf)
+	of := &pf.columns[slices.Index(pf.names, c.name)]
 	for g := range pf.groups {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		walk := cursor{at: leaf.Index(), t: t}
-		if walk.chunk, err = pages.NewChunk(pf.section, pf.size, &pf.groups[g], walk.at, t); err == nil {
+		walk := cursor{of: of}
+		if walk.chunk, err = pages.NewChunk(pf.section, pf.size, &pf.groups[g], of.Leaf, of.Type); err == nil {
 			err = walk.tally(c, r.s.Dialect.Missing, n)
 		}
 		if err != nil {

@@ -4,7 +4,9 @@ package dataset
 
 import (
 	"slices"
+	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/pages"
 )
@@ -19,6 +21,7 @@ const (
 type translator struct {
 	coder   *coder
 	chunk   *pages.Chunk
+	digits  []byte
 	entries []uint32 // code of each entry of the chunk's dictionary
 	codes   []uint32
 	faulty  bool          // codes contains an uncoded cell
@@ -127,32 +130,75 @@ func (t *translator) codeEntry(x int) {
 }
 
 func (t *translator) codeCells(cells *pages.Values, out []uint32) {
-	c := t.coder
-	switch cells.Kind {
-	case pages.Ints:
-		if t.chunk.Type().Date {
-			for i, x := range cells.Ints {
-				out[i] = t.orUncoded(c.code(c.ReadDay(int(x))))
-			}
-			break
+	c, meaning := t.coder, t.chunk.Type().Meaning
+	switch {
+	case meaning == pages.Null:
+		for i := range out {
+			out[i] = t.orUncoded(c.code(c.ReadMissing()))
 		}
+	case cells.Kind == pages.Ints && meaning == pages.Plain:
 		for i, x := range cells.Ints {
 			out[i] = t.orUncoded(c.code(c.ReadInteger(x)))
 		}
-	case pages.Floats:
+	case cells.Kind == pages.Ints:
+		for i, x := range cells.Ints {
+			out[i] = t.orUncoded(c.code(t.readSpecial(x)))
+		}
+	case cells.Kind == pages.Floats && meaning == pages.Single:
+		for i, x := range cells.Floats {
+			out[i] = t.orUncoded(c.code(c.ReadSingle(float32(x))))
+		}
+	case cells.Kind == pages.Floats:
 		for i, x := range cells.Floats {
 			out[i] = t.orUncoded(c.code(c.ReadFloat(x)))
 		}
-	case pages.Texts:
+	case cells.Kind == pages.Texts && meaning == pages.Decimal:
+		for i, b := range cells.Texts {
+			if x, ok := pages.Unscaled(b); ok {
+				out[i] = t.orUncoded(c.code(t.readSpecial(x)))
+				continue
+			}
+			t.digits = pages.AppendDigits(t.digits[:0], b, t.chunk.Type().Scale)
+			out[i] = t.orUncoded(c.code(coding.ReadDecimal(c.Coder, t.digits)))
+		}
+	case cells.Kind == pages.Texts:
 		for i, x := range cells.Texts {
 			out[i] = t.orUncoded(c.code(coding.ReadText(c.Coder, x)))
 		}
-	case pages.Truths:
+	default:
 		for i, x := range cells.Truths {
 			out[i] = t.orUncoded(c.code(c.ReadTruth(x == 1)))
 		}
 	}
 }
+
+// readSpecial reads an integer that stands for something else.
+func (t *translator) readSpecial(x int64) (column.Cell, coding.Fate) {
+	c, of := t.coder, t.chunk.Type()
+	switch of.Meaning {
+	case pages.Day:
+		return c.ReadDay(int(x))
+	case pages.Local:
+		return c.ReadDay(int(of.Day(x)))
+	case pages.Instant:
+		return c.ReadInstant(of.Seconds(x), 0)
+	case pages.Decimal:
+		if exact := of.Scale < len(powersOfTen) && x > -1<<53 && x < 1<<53; exact && c.Number && !c.IsDate() {
+			return c.ReadFloat(float64(x) / powersOfTen[of.Scale]) // of exact numbers, so that one rounding is left
+		}
+		t.digits = pages.AppendPoint(t.digits[:0], strconv.AppendInt(nil, x, 10), of.Scale)
+	case pages.Unsigned:
+		if x >= 0 {
+			return c.ReadInteger(x)
+		}
+		t.digits = strconv.AppendUint(t.digits[:0], uint64(x), 10)
+	}
+	return coding.ReadDecimal(c.Coder, t.digits)
+}
+
+// powersOfTen are those that a float64 has exactly.
+var powersOfTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+	1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
 func (t *translator) orUncoded(code uint32, fate coding.Fate) uint32 {
 	t.fate = fate

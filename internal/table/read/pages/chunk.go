@@ -82,7 +82,7 @@ func ChunkStart(column *format.ColumnChunk, size int64) (int64, error) {
 }
 
 // Type returns the type of the column.
-func (c *Chunk) Type() Type { return c.t }
+func (c *Chunk) Type() *Type { return &c.t }
 
 // NextRun returns the next run of at most batch rows, valid until the next call,
 // and io.EOF after the last one.
@@ -222,7 +222,7 @@ func (c *Chunk) readDictionary(head *format.DictionaryPageHeader, size int64) er
 	// The dictionary outlives the page's memory, which the next page reuses.
 	c.packed, c.page = nil, nil
 	c.N = int(head.NumValues)
-	if c.N > 8*len(data) { // no type takes less than a bit
+	if least := c.t.size(); c.N > 8*len(data) || least > 0 && c.N > len(data)/least { // no value takes less than a bit
 		return ErrValues
 	}
 	reader, err := newValueReader(c.t, format.Plain, data, c.N)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -50,72 +49,6 @@ const (
 	Truths
 )
 
-// Type is a supported column type.
-type Type struct {
-	physical format.Type
-	unsigned bool
-	Optional bool
-	Date     bool // its numbers are days since 1970-01-01
-}
-
-// Kind returns the slice of values that cells of the type are in.
-func (t Type) Kind() Kind {
-	switch t.physical {
-	case format.Int32, format.Int64:
-		return Ints
-	case format.Float, format.Double:
-		return Floats
-	case format.Boolean:
-		return Truths
-	}
-	return Texts
-}
-
-// size returns the size of an integer or a float in bytes.
-func (t Type) size() int {
-	if t.physical == format.Int32 || t.physical == format.Float {
-		return 4
-	}
-	return 8
-}
-
-// TypeOf refuses types whose stored number is not their meaning (decimals, times) and types that
-// are not a single cell. Dates are accepted in columns of dates only.
-func TypeOf(column *parquet.Column) (t Type, ok bool) {
-	if column == nil {
-		return t, false
-	}
-	t.Optional = column.Optional()
-	if logical := column.Type().LogicalType(); logical != nil {
-		switch l := logical.Value.(type) {
-		case nil, *format.StringType, *format.EnumType, *format.JsonType:
-		case *format.IntType:
-			t.unsigned = !l.IsSigned
-		case *format.DateType:
-			t.Date = true
-		default:
-			return t, false
-		}
-	}
-	switch column.Type().Kind() {
-	case parquet.Boolean:
-		t.physical = format.Boolean
-	case parquet.Int32:
-		t.physical = format.Int32
-	case parquet.Int64:
-		t.physical = format.Int64
-	case parquet.Float:
-		t.physical = format.Float
-	case parquet.Double:
-		t.physical = format.Double
-	case parquet.ByteArray:
-		t.physical = format.ByteArray
-	default:
-		return t, false
-	}
-	return t, !t.Date || t.physical == format.Int32
-}
-
 // valueReader decodes the values of one page, or of a dictionary, one batch at a time.
 type valueReader struct {
 	t      Type
@@ -127,6 +60,7 @@ type valueReader struct {
 	joined *joined  // DELTA_BYTE_ARRAY texts
 	split  [][]byte // BYTE_STREAM_SPLIT: the first bytes of the values, the second bytes, and so on
 	whole  []byte   // values assembled from split
+	spelt  []byte   // texts made of the values
 	ints   []int64  // lengths of the returned texts
 	out    Values
 	mode   format.Encoding
@@ -150,16 +84,16 @@ func newValueReader(t Type, encoding format.Encoding, data []byte, rows int) (v 
 			return nil, ErrValues
 		}
 		v.runs, err = newHybrid(data[4:4+n], 1)
-	case encoding == format.DeltaBinaryPacked && v.out.Kind == Ints:
+	case encoding == format.DeltaBinaryPacked && (t.physical == format.Int32 || t.physical == format.Int64):
 		v.deltas, err = newDeltas(data, rows)
-	case encoding == format.DeltaLengthByteArray && v.out.Kind == Texts:
+	case encoding == format.DeltaLengthByteArray && t.hasBytes():
 		if v.deltas, err = newDeltas(data, rows); err == nil {
 			walk := v.deltas
 			v.plain, err = walk.skip()
 		}
-	case encoding == format.DeltaByteArray && v.out.Kind == Texts:
+	case encoding == format.DeltaByteArray && t.hasBytes():
 		v.joined, v.most, err = newJoined(data, rows)
-	case encoding == format.ByteStreamSplit && (v.out.Kind == Ints || v.out.Kind == Floats):
+	case encoding == format.ByteStreamSplit && t.size() > 0 && t.size() <= maxStreams:
 		n := len(data) / t.size()
 		if n*t.size() != len(data) {
 			return nil, ErrValues
@@ -176,23 +110,33 @@ func newValueReader(t Type, encoding format.Encoding, data []byte, rows int) (v 
 // ErrEncoding is returned for an encoding or a codec that is not supported.
 var ErrEncoding = errors.New("pages: unsupported encoding")
 
+// maxStreams is the largest size in bytes of values whose bytes are split, each of which takes a slice.
+const maxStreams = 64
+
 // nextValues returns the next n values, valid until the next call.
 func (v *valueReader) nextValues(n int) (*Values, error) {
-	out := &v.out
+	err := v.readValues(n)
+	if err == nil && (v.t.hasBytes() || v.t.physical == format.Int96) {
+		err = v.convert()
+	}
+	return &v.out, err
+}
+
+func (v *valueReader) readValues(n int) error {
 	switch {
 	case v.mode == format.DeltaBinaryPacked:
-		return out, v.readDeltas(n)
+		return v.readDeltas(n)
 	case v.mode == format.DeltaLengthByteArray:
-		return out, v.lengthByteArrays(n)
+		return v.lengthByteArrays(n)
 	case v.mode == format.DeltaByteArray:
-		out.Texts = resizeSlice(out.Texts, n)
-		return out, v.joined.read(out.Texts)
+		v.out.Texts = resizeSlice(v.out.Texts, n)
+		return v.joined.read(v.out.Texts)
 	case v.t.physical == format.Boolean:
-		return out, v.readBooleans(n)
+		return v.readBooleans(n)
 	case v.t.physical == format.ByteArray:
-		return out, v.byteArrays(n)
+		return v.byteArrays(n)
 	}
-	return out, v.readFixed(n)
+	return v.readFixed(n)
 }
 
 func (v *valueReader) readDeltas(n int) error {
@@ -200,11 +144,9 @@ func (v *valueReader) readDeltas(n int) error {
 	if err := v.deltas.read(v.out.Ints); err != nil {
 		return err
 	}
-	for i, x := range v.out.Ints {
-		if v.t.physical == format.Int32 {
+	if v.t.physical == format.Int32 {
+		for i, x := range v.out.Ints {
 			v.out.Ints[i] = v.int32(uint32(x))
-		} else {
-			v.out.Ints[i] = v.int64(uint64(x))
 		}
 	}
 	return nil
@@ -282,12 +224,17 @@ func (v *valueReader) readFixed(n int) error {
 	case format.Int64:
 		v.out.Ints = resizeSlice(v.out.Ints, n)
 		for i := range v.out.Ints {
-			v.out.Ints[i] = v.int64(binary.LittleEndian.Uint64(from[8*i:]))
+			v.out.Ints[i] = int64(binary.LittleEndian.Uint64(from[8*i:]))
 		}
 	case format.Float:
 		v.out.Floats = resizeSlice(v.out.Floats, n)
 		for i := range v.out.Floats {
 			v.out.Floats[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:])))
+		}
+	case format.FixedLenByteArray, format.Int96:
+		v.out.Texts = resizeSlice(v.out.Texts, n)
+		for i := range v.out.Texts {
+			v.out.Texts[i] = from[i*size : (i+1)*size : (i+1)*size]
 		}
 	default:
 		v.out.Floats = resizeSlice(v.out.Floats, n)
@@ -303,14 +250,6 @@ func (v *valueReader) int32(bits uint32) int64 {
 		return int64(bits)
 	}
 	return int64(int32(bits))
-}
-
-// int64 replaces values beyond the range of int64 by its largest value.
-func (v *valueReader) int64(bits uint64) int64 {
-	if v.t.unsigned {
-		return int64(min(bits, math.MaxInt64))
-	}
-	return int64(bits)
 }
 
 func resizeSlice[T any](s []T, n int) []T {

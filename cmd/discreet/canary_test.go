@@ -18,7 +18,7 @@ import (
 
 // visiting are lines about visits, each of which ends well.
 var visiting = []string{
-	"schema check visits.yaml --data visits.csv",
+	"schema check visits.yaml --data visits.csv --mostly 100",
 	"train --data visits.csv --schema visits.yaml --learner additive --epsilon 4 --model n.json",
 	"train --data visits.csv --schema visits.yaml --learner additive --epsilon 4 --model n.json --engine disk",
 	"train --data visits.csv --schema single.yaml --learner erm --epsilon 4 --model n.json",

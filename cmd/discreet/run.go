@@ -25,7 +25,7 @@ func (a *app) newRootCommand() *cobra.Command {
 		Short: "train differentially private classifiers on tables",
 		Long: `Discreet trains differentially private classifiers on tables. Institutions use
 discreet-net. Exit codes: 0 success, 1 error, 2 invalid command line, 3 budget
-refused. DISCREET_A_FLAG sets --a-flag.`,
+refused, 4 schema check: the schema does not fit. DISCREET_A_FLAG sets --a-flag.`,
 		Example: `  discreet schema init p.csv > p.yaml
   discreet train   --schema p.yaml --epsilon 1 --data p.csv --model m.json
   discreet predict --model m.json --data new.csv --out scores.csv`,

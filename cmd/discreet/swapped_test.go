@@ -49,6 +49,10 @@ var reading = map[string]string{
 
 	"schema check FILE":         "schema check FILE",
 	"schema check --data":       "schema check census.yaml --data FILE",
+	"schema check --checks":     "schema check census.yaml --data census.csv --checks FILE",
+	"train --checks":            with(trainLine, "--checks FILE"),
+	"party train --checks":      with(partyTrainLine, "--checks FILE"),
+	"simulate --checks":         with(simulateLine, "--checks FILE"),
 	"schema init DATA":          "schema init FILE",
 	"plan --schema":             "plan --schema FILE --epsilon 1",
 	"plan --ledger":             "plan --schema census.yaml --epsilon 1 --ledger FILE --dataset d",

@@ -32,6 +32,7 @@ type trainFlags struct {
 	memory  string
 	master  string
 	submit  string
+	checks  Checks
 	party   bool // everything in the table is to be protected
 	Charging
 }
@@ -53,6 +54,10 @@ interrupted, it writes no model.
 
 Flags for every learner come first below. The flags of one learner are listed
 under its name, with their defaults.
+
+If nobody has run discreet schema check on the table with this schema, train says
+so in one line, and with --require-check it refuses. What a check found does not
+matter, only that it was run (docs/schema.md).
 
 With --part it reads only the rows of one part: the rows with that value in the
 column that the schema declares as parts:. The prices of trainings on different
@@ -111,6 +116,7 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&t.memory, "memory-limit", "",
 		"keep the rows in blocks on disk, and at most this many `bytes` about them in memory (default 2GiB with --engine disk)")
 	t.AddClusterFlags(c, &t.master, &t.submit)
+	t.checks.AddFlags(c)
 	t.Charging.AddFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, whatever the rows are, "+
 			"and never drawn again (default a random one)")
@@ -190,6 +196,9 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	}
 	if err := run.Check(); err != nil {
 		return AsUsageError(err)
+	}
+	if err := t.checks.Ask(c, t.App, s, t.schema, t.data); err != nil {
+		return err
 	}
 	if err := cli.CheckWritable(t.model); err != nil { // a lost model has spent its epsilon too
 		return fmt.Errorf("%s: model %w", c.Name(), err)

@@ -36,6 +36,7 @@ var promises = []struct{ sentence, test string }{
 	{"The table's schema allows one training at most epsilon %s.", "internal/train:TestPricesBeyondTheSchemasLimits"},
 	{"that epsilon is at least %.4g; the claim is %g", "internal/train/audit:TestFalseAlarmsStayBelowAlpha"},
 	{"any model by at most a factor of e = %s", "cmd/discreet:TestScripts/demo"},
+	{"Training only if the exit\ncode is 0 tells others one bit", "cmd/discreet:TestScripts/check"},
 
 	// Plans.
 	{"NOT PRIVATE: no noise is added, nothing is protected", "internal/train:TestPlanSaysWhatIsProtected"},

@@ -410,11 +410,13 @@ func (w *written) ways(t *testing.T, table [][]string, types []columnType, form 
 	out := map[string]string{"CSV": read(plain)}
 	tab, err := dataset.Read(ctx, w.s, dataset.Options{Stdin: strings.NewReader(text)}, "-")
 	out["standard input"] = w.seen(tab, err, folder)
-	found, err := dataset.Check(ctx, w.s, plain)
-	out["check"] = strings.ReplaceAll(fmt.Sprint(found, err), folder, "")
+	tally, err := dataset.Check(ctx, w.s, dataset.Options{}, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out["check"] = strings.ReplaceAll(fmt.Sprint(tally.Faults), folder, "")
 	if !strings.Contains(out["CSV"], "must ") {
-		_, n, err := dataset.Tally(ctx, w.s, dataset.Options{}, plain)
-		out["tally"] = fmt.Sprint(n, err)
+		out["tally"] = fmt.Sprint(tally.Rows)
 		var copied bytes.Buffer
 		err = dataset.CopyRows(ctx, w.s, dataset.Options{}, &copied, dataset.CSV, nil, nil, plain)
 		again := read(put("copy.csv", copied.Bytes()))

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // Exit codes of the commands.
@@ -21,6 +22,7 @@ const (
 	ExitFailed = 1
 	ExitUsage  = 2
 	ExitBudget = 3
+	ExitMisfit = 4 // schema check: not private
 )
 
 // UsageError is a fault of the command line itself.
@@ -66,6 +68,9 @@ func exitCode(err error) int {
 	}
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage
+	}
+	if _, ok := errors.AsType[*dataset.MisfitError](err); ok {
+		return ExitMisfit
 	}
 	return ExitFailed
 }

@@ -41,6 +41,7 @@ const (
 	DescribeRelease          // describe the release by texts called Name
 	SecureServer             // give a server certificates and tokens, or state that a proxy has them
 	VerifyLedger             // verify that the ledger contains the state Name
+	CheckTable               // check the table against the schema
 	StepKinds                // the number of kinds
 )
 
@@ -65,6 +66,7 @@ var stepWords = [StepKinds]string{
 	DescribeRelease: "give texts called {name}",
 	VerifyLedger:    "a check of the ledger for the state {name}",
 	SecureServer:    "give a certificate, its key and tokens, or state that a proxy in front handles both",
+	CheckTable:      "a check of the table counts what a training would repair",
 }
 
 // String returns the step in plain words, "" for none.

@@ -40,6 +40,7 @@ type simulateFlags struct {
 	noise      float64
 	json       bool
 	exceed     bool
+	checks     commands.Checks
 	commands.Charging
 }
 
@@ -97,6 +98,7 @@ one dishonest owner can change the result.`,
 	f.Float64Var(&s.noise, "noise", 0.01,
 		"with --plan, the desired standard deviation of an estimated share of all records, a `number`")
 	f.BoolVar(&s.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
+	s.checks.AddFlags(c)
 	s.Charging.AddFlags(c, "the `name` of the data set in the ledger",
 		"the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
@@ -127,6 +129,9 @@ func (s *simulateFlags) runSimulate(c *cobra.Command) error {
 	}
 	if s.plan {
 		return s.printPlan(sch, eps)
+	}
+	if err := s.checks.Ask(c, s.App, sch, s.schema, s.data); err != nil {
+		return err
 	}
 	m, out, err := s.trainModel(c.Context(), sch, text, eps)
 	if err != nil {

@@ -106,7 +106,7 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Read(context.Background(), tinySchema(), Options{}, row.path)
 			wantFault(t, err, row.path, row.line, row.column, row.fault)
-			found, err := Check(context.Background(), tinySchema(), row.path)
+			found, err := checkFaults(context.Background(), tinySchema(), row.path)
 			if err != nil || len(found) == 0 {
 				t.Fatalf("check: %d faults and error %v, want some and none", len(found), err)
 			}
@@ -136,7 +136,7 @@ func TestPublicNullsOfParquet(t *testing.T) {
 	if want := "row "; !strings.Contains(err.Error(), want) {
 		t.Errorf("error %q does not say %q", err, want)
 	}
-	found, err := Check(context.Background(), s, path)
+	found, err := checkFaults(context.Background(), s, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,25 +86,6 @@ func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) 
 	return r.makeTable(), nil
 }
 
-// maxFaults is the largest number of faults that a Check reports.
-const maxFaults = 100
-
-// Check reads the labelled table in the files as Read does and returns the structural faults, up to
-// 100 of them, in the order of the files. It reports nothing about private cells. The error is for
-// failures that are not faults of the table, such as a file that cannot be opened.
-func Check(ctx context.Context, s *schema.Schema, paths ...string) ([]FaultError, error) {
-	r, err := newReader(ctx, s, Options{}, paths)
-	if err != nil {
-		return nil, err
-	}
-	r.faults.limit = maxFaults
-	err = r.readFiles()
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	return r.faults.found, err
-}
-
 // reader is one reading of some files into columns.
 type reader struct {
 	ctx    context.Context

@@ -4,10 +4,12 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -34,22 +36,47 @@ type CellCounts struct {
 	// and white space.
 	Respelled int `json:"respelled"`
 	// NotUTF8 cells hold bytes of another encoding, such as Latin-1.
-	NotUTF8 int `json:"not_utf8"`
+	NotUTF8 int  `json:"not_utf8"`
+	Label   bool `json:"label,omitempty"`
 }
 
-// Tally reads the labelled table in the files as Read does and counts, for the label and every column
-// that is read, the cells that a training would repair. Its numbers reveal information about private
-// cells.
-func Tally(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (counts []CellCounts, n int,
-	err error) {
+// Tally is what a training would do with the cells of a table. It is exact and NOT PRIVATE, except for Faults.
+type Tally struct {
+	Rows    int          `json:"rows"`
+	Columns []CellCounts `json:"columns"` // those that are read, and the label
+	// Faults are structural faults in the order of the files, at most maxFaults of them. They say nothing of
+	// private cells. If there are any, cells are not counted.
+	Faults []FaultError `json:"-"`
+}
+
+// maxFaults is the largest number of faults that a Check reports.
+const maxFaults = 100
+
+// Check reads the labelled table in the files as Read does, and counts the cells that a training would repair.
+// The error is for failures that are not faults of the table, such as a file that cannot be opened.
+func Check(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (*Tally, error) {
+	t := &Tally{}
+	if !slices.ContainsFunc(paths, isStdin) { // which can be read once
+		r, err := newReader(ctx, s, opts, paths)
+		if err != nil {
+			return nil, err
+		}
+		r.faults.limit = maxFaults
+		if err = r.readFiles(); err != nil && !errors.Is(err, errEnough) {
+			return nil, err
+		}
+		if t.Faults = r.faults.found; len(t.Faults) > 0 {
+			return t, nil
+		}
+	}
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	var cells []*tallied
 	add := func(c *tallied, role schema.Role) {
 		cells = append(cells, c)
-		counts = append(counts, CellCounts{Column: c.name, Role: role})
+		t.Columns = append(t.Columns, CellCounts{Column: c.name, Role: role, Label: c.label})
 	}
 	for j := range s.FileColumns() {
 		if c := &s.Columns[j]; c.Role != schema.Ignored {
@@ -65,13 +92,58 @@ func Tally(ctx context.Context, s *schema.Schema, opts Options, paths ...string)
 		if FormatOf(path) == Parquet {
 			tally = r.tallyParquet
 		}
-		rows, err := tally(path, cells, counts)
-		n += rows
+		rows, err := tally(path, cells, t.Columns)
+		t.Rows += rows
 		if err != nil {
-			return nil, n, err
+			return nil, err
 		}
 	}
-	return counts, n, nil
+	return t, nil
+}
+
+// Mostly is the usual share of a column's cells, in percent, from which the schema does not fit the column.
+// A schema may leave out values of a category on purpose: for those it is mostOther, if that is more.
+const Mostly, mostOther = 20, 50
+
+// Misfits returns the columns that the schema does not fit: at least mostly percent of the cells are not what it
+// declares. Missing cells do not count, except in the label and if all are missing.
+func (t *Tally) Misfits(mostly float64) (names []string) {
+	for i := range t.Columns {
+		if t.Columns[i].isMisfit(t.Rows, mostly) {
+			names = append(names, t.Columns[i].Column)
+		}
+	}
+	return names
+}
+
+func (n *CellCounts) isMisfit(rows int, mostly float64) bool {
+	bad, of := n.undeclared(rows)
+	if !n.Label && n.Missing < rows && 100*float64(bad-n.Other+n.Respelled+n.NotUTF8) < mostly*float64(of) {
+		mostly = max(mostly, mostOther)
+	}
+	return bad > 0 && 100*float64(bad) >= mostly*float64(of)
+}
+
+// undeclared counts the cells that are not what the schema declares, and those that could be.
+func (n *CellCounts) undeclared(rows int) (bad, of int) {
+	if n.Label || n.Missing == rows {
+		return n.repaired(), rows
+	}
+	return n.repaired() - n.Missing, rows - n.Missing
+}
+
+// repaired counts the cells that a training changes.
+func (n *CellCounts) repaired() int { return n.Missing + n.Other + n.Clamped + n.Unreadable }
+
+// MisfitError is a table that a schema does not fit. Like the counts it is not private.
+type MisfitError struct{ Columns []string }
+
+func (e *MisfitError) Error() string {
+	quoted := make([]string, len(e.Columns))
+	for i, name := range e.Columns {
+		quoted[i] = strconv.Quote(name)
+	}
+	return "the schema does not fit the table: most cells are not what it declares in " + strings.Join(quoted, ", ")
 }
 
 // tallied is a column's declaration.
@@ -241,41 +313,42 @@ func (c *tallied) judgeCell(cell *cell, tokens []string) fate {
 	return takenCell
 }
 
-// WriteTally writes the counts for n rows as text for readers.
-func WriteTally(w io.Writer, counts []CellCounts, n int) error {
+// WriteText writes the counts for readers, and names the columns that do not fit.
+func (t *Tally) WriteText(w io.Writer, mostly float64) error {
 	var b strings.Builder
 	b.WriteString("NOT PRIVATE: exact counts, also of private cells, for people who may see these rows\n")
 	cells := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(cells, "%s\tmissing\tother\tclamped\tunreadable\t\n", plaintext.Count(n, "row"))
+	fmt.Fprintf(cells, "%s\tmissing\tother\tclamped\tunreadable\t\n", plaintext.Count(t.Rows, "row"))
 	share := func(k int) string {
 		if k == 0 {
 			return "0"
 		}
-		return fmt.Sprintf("%d (%s)", k, sharePercent(k, n))
+		return fmt.Sprintf("%d (%s)", k, sharePercent(k, t.Rows))
 	}
-	clean, worst := 0, ""
-	for _, c := range counts {
+	clean, remarks := 0, ""
+	for _, c := range t.Columns {
 		if c.NotUTF8 > 0 {
-			worst += fmt.Sprintf("column %q: %d cells are not UTF-8; save the file as UTF-8 (of Latin-1 or Windows-1252, iconv -f "+
+			remarks += fmt.Sprintf("column %q: %d cells are not UTF-8; save the file as UTF-8 (of Latin-1 or Windows-1252, iconv -f "+
 				"WINDOWS-1252 -t UTF-8 makes it)\n", c.Column, c.NotUTF8)
 		}
 		if c.Respelled > 0 {
-			worst += fmt.Sprintf("column %q: %d cells differ from a declared value by letter case or spaces only; declare them as "+
+			remarks += fmt.Sprintf("column %q: %d cells differ from a declared value by letter case or spaces only; declare them as "+
 				"aliases: {value: yes, aliases: [Yes, YES]}\n", c.Column, c.Respelled)
 		}
-		if c.Missing+c.Other+c.Clamped+c.Unreadable == 0 {
+		if c.repaired() == 0 {
 			clean++
 			continue
 		}
 		fmt.Fprintf(cells, "%s\t%s\t%s\t%s\t%s\t\n", c.Column, share(c.Missing), share(c.Other), share(c.Clamped),
 			share(c.Unreadable))
-		if 2*(c.Missing+c.Other+c.Clamped+c.Unreadable) > n {
-			worst += fmt.Sprintf("column %q: most cells are not what the schema declares; a decimal comma, a unit, another "+
-				"spelling or other bounds?\n", c.Column)
+		if c.isMisfit(t.Rows, mostly) {
+			bad, of := c.undeclared(t.Rows)
+			remarks += fmt.Sprintf("column %q does not fit: %s of its cells are not what the schema declares\n", c.Column,
+				sharePercent(bad, of))
 		}
 	}
 	cells.Flush()
-	fmt.Fprintf(&b, "%d of %s: every cell is taken as it stands\n%s", clean, plaintext.Count(len(counts), "column"), worst)
+	fmt.Fprintf(&b, "%d of %s: every cell is taken as it stands\n%s", clean, plaintext.Count(len(t.Columns), "column"), remarks)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clothes
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
+)
+
+// Type is a type that a form can give a column, or a cell.
+type Type struct {
+	Form     coding.Form
+	Bits     int // of integers
+	Unsigned bool
+	// Of decimals.
+	Precision, Scale int
+}
+
+// Types are all types.
+func Types() []Type {
+	list := []Type{{Form: coding.Text}, {Form: coding.Float}, {Form: coding.Single}, {Form: coding.Truth}, {Form: coding.Day}, {Form: coding.Instant},
+		{Form: coding.Decimal, Precision: 9, Scale: 2}, {Form: coding.Decimal, Precision: 18, Scale: 4}, {Form: coding.Decimal, Precision: 38, Scale: 6},
+		{Form: coding.Decimal, Precision: 18}, {Form: coding.Decimal, Precision: 38}}
+	for _, bits := range []int{8, 16, 32, 64} {
+		list = append(list, Type{Form: coding.Integer, Bits: bits}, Type{Form: coding.Integer, Bits: bits, Unsigned: true})
+	}
+	return list
+}
+
+// Day is a cell of days since 1970-01-01, and Digits one of an exact number.
+type (
+	Day    int
+	Digits string
+)
+
+// Hold returns a cell as a value of a type: string, float64, float32, bool, int64, uint64, Day,
+// time.Time, Digits, or nil if it is missing. ok is false if it is no such value.
+func (t Type) Hold(src *rand.Rand, c *Column, x *Cell) (v any, ok bool) {
+	if x.None {
+		return nil, true
+	}
+	exact := func(digits string) bool { // what a category compares
+		whole, rest, _ := strings.Cut(digits, ".")
+		return c.Kind != Category || digits == x.Text || strings.Trim(rest, "0") == "" && whole == x.Text || digits == x.Digits && x.Text != x.Digits
+	}
+	switch t.Form {
+	case coding.Text:
+		if x.Also != nil && src.IntN(3) == 0 {
+			return x.Also[src.IntN(len(x.Also))], true
+		}
+		return x.Text, true
+	case coding.Truth:
+		return x.Truth == "true", x.Truth != ""
+	case coding.Day:
+		return Day(dayOf(x.Date)), x.Date != ""
+	case coding.Instant:
+		return time.Unix(int64(dayOf(x.Date))*86400+int64(src.IntN(22)*3600), 0).UTC(), x.Date != "" && c.Kind == Date
+	}
+	if x.Digits == "" {
+		return nil, false
+	}
+	switch t.Form {
+	case coding.Integer:
+		if t.Unsigned {
+			n, err := strconv.ParseUint(x.Digits, 10, t.Bits)
+			return n, err == nil
+		}
+		n, err := strconv.ParseInt(x.Digits, 10, t.Bits)
+		return n, err == nil
+	case coding.Float:
+		f, err := strconv.ParseFloat(x.Digits, 64)
+		return f, err == nil && exact(strconv.FormatFloat(f, 'f', -1, 64))
+	case coding.Single:
+		f, err := strconv.ParseFloat(x.Digits, 32)
+		if c.Kind == Date && len(x.Digits) > 6 {
+			return nil, false
+		}
+		same := c.Kind == Category || c.Kind == Label || strconv.FormatFloat(f, 'f', -1, 64) == x.Digits || x.Text == "99.9"
+		return float32(f), err == nil && same && exact(strconv.FormatFloat(f, 'f', -1, 32))
+	}
+	whole, rest, _ := strings.Cut(x.Digits, ".")
+	if len(rest) > t.Scale || len(strings.TrimPrefix(whole, "-"))+t.Scale > t.Precision {
+		return nil, false
+	}
+	digits := whole
+	if t.Scale > 0 {
+		digits += "." + rest + strings.Repeat("0", t.Scale-len(rest))
+	}
+	return Digits(digits), exact(digits)
+}
+
+// Carries reports whether a type can hold what the schema declares of a column, in words of its own: all
+// levels of a category, and days of a date.
+func (t Type) Carries(c *Column) bool {
+	src := rand.New(rand.NewPCG(0, 0))
+	of := c.Cells[:c.Levels]
+	switch c.Kind {
+	case Number:
+		return t.Form != coding.Day && t.Form != coding.Instant
+	case Date:
+		of = c.Cells[:1]
+	case Person, Ignored:
+		return true
+	}
+	for i := range of {
+		if _, ok := t.Hold(src, c, &of[i]); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (t Type) String() string {
+	switch t.Form {
+	case coding.Integer:
+		return fmt.Sprintf("integer of %d bits (unsigned: %t)", t.Bits, t.Unsigned)
+	case coding.Decimal:
+		return fmt.Sprintf("decimal(%d,%d)", t.Precision, t.Scale)
+	}
+	return map[coding.Form]string{coding.Text: "text", coding.Float: "double", coding.Single: "single", coding.Truth: "truth", coding.Day: "day", coding.Instant: "instant"}[t.Form]
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/train/heldout"
 	"github.com/discreet-dp/discreet/internal/train/predict"
 )
@@ -38,9 +39,10 @@ Without --epsilon the output is exact and so NOT PRIVATE: show it only to people
 who may see those rows. Accuracy is shown next to the majority-class baseline.
 For two classes it also prints precision, recall, the areas under the ROC and
 the precision-recall curve, and the lift of the tenth with the highest scores.
---threshold works as in predict. --out draws a page of numbers and charts.
+--threshold works as in predict, and cells that are not as the model's schema
+declares are counted as there. --out draws a page of numbers and charts.
 
-With --epsilon the output is private. One noisy histogram of scores by label is
+With --epsilon the output is private, and no cells are counted. One noisy histogram of scores by label is
 released. Every number is computed from it, with an interval that covers the
 noise and the sampling of the rows. --ledger charges the price first, as in
 train. Training rows and held-out rows are two data sets in the ledger if split
@@ -88,7 +90,9 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := e.ReadTable(ctx, m.Schema, e.data)
+	done := e.ShowBusy("reading")
+	t, err := dataset.Read(ctx, m.Schema, dataset.Options{Stdin: e.Stdin, Count: true}, e.data...)
+	done()
 	if err != nil {
 		return err
 	}

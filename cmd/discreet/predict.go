@@ -27,6 +27,7 @@ type predictFlags struct {
 	out      string
 	explain  bool
 	interval bool
+	json     bool
 	class    string
 	signed   signedFlag
 
@@ -68,7 +69,9 @@ different score than 0.5: from a number, for at most a share of the rows
 (rate=0.1), or from the score with the lowest expected cost (costs=1:5, a false
 positive and a false negative). At the end predict prints how many rows are
 predicted positive, and how many are expected to be positive according to the
-scores.
+scores. Where cells are not as the model's schema declares, such as text in a
+column of numbers, predict says how many there are of each column and what they
+were read as. These counts are exact: they are as private as the rows.
 
 The table's own label may be missing; it is not read. Columns that are not in
 the model are refused. With --extra drop they are left out, and with --extra
@@ -101,6 +104,7 @@ exist.`,
 	c.Flags().StringVar(&p.class, "class", "",
 		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "also write a 95 % interval for the effect of noise on the score (additive models)")
+	c.Flags().BoolVar(&p.json, "json", false, "also print the numbers at the end as one JSON object")
 	c.Flags().StringVar(&p.place.Engine, "engine", cluster.EngineMemory,
 		"the `engine` that scores rows: memory, of this machine, or spark (docs/scale.md)")
 	p.AddClusterFlags(c, &p.place.Master, &p.place.Submit)
@@ -118,6 +122,9 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	if err := cmp.Or(badExtra, badThreshold, p.place.Check(asked, p.out),
 		dataset.CheckOutput("predict", "out", p.out)); err != nil {
 		return &cli.UsageError{Err: err}
+	}
+	if p.json && p.out == "-" {
+		return cli.Refuse("predict", "json", "must not be given if out is standard output", nil)
 	}
 	trusted, err := p.signed.trusted("predict")
 	if err != nil {
@@ -139,20 +146,26 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 		}
 		src.Rewind = func() io.Reader { return bytes.NewReader(held) }
 	}
-	var summary string
+	var tally *predict.Tally
 	if p.place.Engine == cluster.EngineSpark {
-		summary, err = p.place.Write(ctx, asked, m, src, p.out, p.ShowBusy)
+		tally, err = p.place.Write(ctx, asked, m, src, p.out, p.ShowBusy)
 		err = commands.AsRefusal(err)
 	} else {
 		err = p.writeOutput(func(w io.Writer) (err error) {
-			summary, err = asked.Write(ctx, m, src, w, dataset.FormatOf(p.out))
+			tally, err = asked.Write(ctx, m, src, w, dataset.FormatOf(p.out))
 			return err
 		})
 	}
-	if err == nil {
-		p.Say("%s", summary)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, line := range tally.Lines() {
+		p.Say("%s", line)
+	}
+	if p.json {
+		return cli.WriteJSON(p.Stdout, tally)
+	}
+	return nil
 }
 
 // writeOutput lets f write the output. A file gets its name only once it is complete.

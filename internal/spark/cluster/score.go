@@ -104,10 +104,10 @@ func (at *Place) Check(p predict.Params, out string) error {
 }
 
 // Write writes the rows of the source, whose paths Spark opens, with the model's predictions for each,
-// as predict.Params.Write does, to a folder of Parquet files. It returns a summary in one line. show
-// displays the cluster's jobs, and may be nil.
+// as predict.Params.Write does, to a folder of Parquet files. It counts the predictions, but no
+// cells. show displays the cluster's jobs, and may be nil.
 func (at *Place) Write(ctx context.Context, p predict.Params, m *model.Model, src *predict.Source, out string,
-	show func(job string) (done func())) (summary string, err error) {
+	show func(job string) (done func())) (*predict.Tally, error) {
 	o := spark.Options{Master: at.Master, Submit: at.Submit, Data: src.Paths}
 	defer o.ShowJobs(show)()
 	extra := src.Options.Extra
@@ -124,31 +124,31 @@ func (at *Place) Write(ctx context.Context, p predict.Params, m *model.Model, sr
 	}
 	var none bytes.Buffer // what is added is the same for a table without rows
 	if err := dataset.WriteEmpty(&none, m.Schema, ask.Columns); err != nil {
-		return "", err
+		return nil, err
 	}
 	_, added, err := sc.columns(ctx, "no rows", none.Bytes())
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, a := range added {
 		ask.Added = append(ask.Added, spark.Column{Name: a.Name, Number: a.Number != nil})
 	}
 	file, err := model.Marshal(m)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if ask.Job, err = json.Marshal(job{file, p.Explain, p.Class, p.Interval, sc.from}); err != nil {
-		return "", err
+		return nil, err
 	}
 	counts, err := spark.Score(ctx, o, ask)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	t := predict.NewTally(m, sc.from)
 	for _, c := range counts {
 		if err := t.Add(c.Value, c.Rows, c.Sum); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	return t.Summary(), nil
+	return &t, nil
 }

@@ -3,11 +3,13 @@
 package heldout
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -16,6 +18,9 @@ import (
 type Evaluation struct {
 	Private bool `json:"private"` // false: the numbers are exact
 	*metrics.Report
+	// Undeclared are the cells that were not as the model's schema declares; null if t did not count them.
+	Undeclared []coding.Undeclared `json:"undeclared"`
+
 	label, positive string
 	model           *model.Model
 }
@@ -42,7 +47,7 @@ func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64)
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Report: r, label: l.Name, model: m}
+	e := &Evaluation{Report: r, Undeclared: coding.FindUndeclared(m.Schema, t.Counts), label: l.Name, model: m}
 	if len(classes) == 2 {
 		e.positive = classes[l.Positive]
 	}
@@ -50,7 +55,24 @@ func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64)
 }
 
 // WriteText writes the numbers as text for readers.
-func (e *Evaluation) WriteText(w io.Writer) error { return e.Report.WriteText(w, e.label) }
+func (e *Evaluation) WriteText(w io.Writer) error {
+	if err := e.Report.WriteText(w, e.label); err != nil {
+		return err
+	}
+	for k, line := range e.describeCells() {
+		if k == 0 {
+			line = "\n" + line
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Evaluation) describeCells() []string {
+	return coding.DescribeUndeclared(e.model.Schema, e.Undeclared, e.Rows)
+}
 
 // Rates are the shares of the positive rows and of the negative rows that a threshold selects.
 type Rates struct {

@@ -98,5 +98,12 @@ func (e *Evaluation) WriteHTML(w io.Writer) error {
 	if len(e.Unpredicted) > 0 {
 		page.Tables[1].Note = "No row is predicted " + strings.Join(e.Unpredicted, ", ") + "."
 	}
+	if lines := e.describeCells(); len(lines) > 0 {
+		cells := sheet.Table{Title: "Cells", Note: lines[0]}
+		for _, line := range lines[1:] {
+			cells.Rows = append(cells.Rows, []string{line})
+		}
+		page.Tables = append(page.Tables, cells)
+	}
 	return page.WriteHTML(w)
 }

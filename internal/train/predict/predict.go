@@ -3,6 +3,7 @@
 package predict
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/explain"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -86,13 +88,14 @@ func (p Params) labelsOf(m *model.Model, scores []float64, from float64) []uint8
 	return labels
 }
 
-// Tally counts the predictions.
+// Tally counts the predictions, and the cells that were not as the model's schema declares.
 type Tally struct {
 	m      *model.Model
 	from   float64 // of a score, see labelsOf
 	rows   int
-	counts []int   // by class
-	sum    float64 // of scores, for two classes
+	counts []int           // by class
+	sum    float64         // of scores, for two classes
+	cells  []coding.Counts // see dataset.Table
 }
 
 // NewTally counts predictions of m, of whose two classes the positive one is predicted from the score
@@ -102,7 +105,8 @@ func NewTally(m *model.Model, from float64) Tally {
 }
 
 // addBlock adds rows.
-func (t *Tally) addBlock(scores []float64, labels []uint8) {
+func (t *Tally) addBlock(scores []float64, labels []uint8, cells []coding.Counts) {
+	t.cells = coding.AddCounts(t.cells, cells)
 	t.rows += len(labels)
 	for _, l := range labels {
 		t.counts[l]++
@@ -123,6 +127,26 @@ func (t *Tally) Add(class string, rows int, sum float64) error {
 	t.counts[k] += rows
 	t.sum += sum
 	return nil
+}
+
+// Lines returns the Summary and what became of cells that were not as declared.
+func (t *Tally) Lines() []string {
+	undeclared := coding.FindUndeclared(t.m.Schema, t.cells)
+	return append([]string{t.Summary()}, coding.DescribeUndeclared(t.m.Schema, undeclared, t.rows)...)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t *Tally) MarshalJSON() ([]byte, error) {
+	predicted := map[string]int{}
+	for k, c := range t.m.Schema.Label.Levels {
+		predicted[c.Value] = t.counts[k]
+	}
+	return json.Marshal(struct {
+		Private    bool                `json:"private"` // false: the numbers are exact
+		Rows       int                 `json:"rows"`
+		Predicted  map[string]int      `json:"predicted"` // by class
+		Undeclared []coding.Undeclared `json:"undeclared"`
+	}{false, t.rows, predicted, coding.FindUndeclared(t.m.Schema, t.cells)})
 }
 
 // Summary states how many rows of each class are predicted and, for two classes, the number of

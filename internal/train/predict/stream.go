@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
@@ -40,16 +41,15 @@ func (s *Source) open(what string) (dataset.Options, func()) {
 	return opts, end
 }
 
-// Write writes the rows of the source with the model's predictions for each, and returns a summary in
-// one line. It reads, scores and writes a block of rows at a time, so that memory does not grow with
+// Write writes the rows of the source with the model's predictions for each, and counts them. It reads, scores and writes a block of rows at a time, so that memory does not grow with
 // the number of rows, except that a threshold by the share of rows takes 8 bytes per row. Errors are
 // as for dataset.Read; rows that were written before an error stay in w.
 func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Writer, format dataset.Format) (
-	summary string, err error) {
+	_ *Tally, err error) {
 	ctx = dataset.Hold(ctx) // which is read up to three times
 	from, err := p.findThreshold(ctx, m, src)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	opts, end := src.open("writing")
 	defer end()
@@ -58,6 +58,7 @@ func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Wri
 	defer stopWriting()
 	st := &stream{p: p, m: m, Tally: NewTally(m, from), blocks: make(chan *block), done: make(chan struct{}),
 		exhausted: stopWriting}
+	st.cells = make([]coding.Counts, len(m.Schema.Columns))
 	defer func() {
 		stopReading()
 		<-st.done
@@ -65,9 +66,9 @@ func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Wri
 	go st.readBlocks(reading, src)
 	if !st.advance() {
 		if st.failed != nil {
-			return "", st.failed
+			return nil, st.failed
 		}
-		return st.Summary(), p.writeNothing(ctx, m, src, opts, w, format)
+		return &st.Tally, p.writeNothing(ctx, m, src, opts, w, format)
 	}
 	err = dataset.CopyRows(writing, m.Schema, opts, w, format, st.columns(), st.reach, src.Paths...)
 	if err == nil || writing.Err() != nil || errors.As(err, new(*dataset.FaultError)) {
@@ -80,7 +81,7 @@ func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Wri
 			err = errors.New("predict: the rows must stay as they are while they are read")
 		}
 	}
-	return st.Summary(), err
+	return &st.Tally, err
 }
 
 // writeNothing writes a table without rows, with the same columns.
@@ -122,6 +123,7 @@ type block struct {
 	added    []dataset.Added
 	labels   []uint8
 	scores   []float64
+	cells    []coding.Counts // see dataset.Table
 }
 
 // stream passes blocks from the goroutine that reads and scores them to the one that writes.
@@ -142,10 +144,11 @@ type stream struct {
 func (st *stream) readBlocks(ctx context.Context, src *Source) {
 	defer close(st.done)
 	opts, _ := src.open("")
+	opts.Count = true
 	next := 0
 	rows := cmp.Or(src.BlockRows, blockRows)
 	_, st.failed = dataset.ReadBlocks(ctx, st.m.Schema, opts, rows, func(_ int, t *dataset.Table) error {
-		b := &block{from: next, to: next + t.Rows}
+		b := &block{from: next, to: next + t.Rows, cells: t.Counts}
 		next = b.to
 		var err error
 		if b.scores, err = st.m.Scores(t.Cols, t.Rows); err != nil {
@@ -170,7 +173,7 @@ func (st *stream) advance() bool {
 	b, ok := <-st.blocks
 	if ok {
 		st.now = b
-		st.addBlock(b.scores, b.labels)
+		st.addBlock(b.scores, b.labels, b.cells)
 	}
 	return ok
 }

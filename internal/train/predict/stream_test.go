@@ -35,7 +35,10 @@ func writeBy(p Params, rows int, format dataset.Format, files ...string) (out, s
 	var b strings.Builder
 	src := &Source{Paths: files, Options: dataset.Options{Labels: dataset.LabelsIgnored, Extra: dataset.ExtraKept},
 		BlockRows: rows}
-	summary, err = p.Write(context.Background(), m, src, &b, format)
+	tally, err := p.Write(context.Background(), m, src, &b, format)
+	if tally != nil {
+		summary = strings.Join(tally.Lines(), "\n")
+	}
 	return b.String(), summary, err
 }
 

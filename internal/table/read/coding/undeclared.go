@@ -24,10 +24,10 @@ type Undeclared struct {
 // Cells is the number of all these cells.
 func (u Undeclared) Cells() int { return u.Missing + u.Other + u.Clamped + u.Unreadable }
 
-// AddCounts adds the counts of further rows to sum, which may be nil.
+// AddCounts adds the counts of further rows to sum, which may be shorter.
 func AddCounts(sum, more []Counts) []Counts {
-	if sum == nil {
-		sum = make([]Counts, len(more))
+	for len(sum) < len(more) {
+		sum = append(sum, Counts{})
 	}
 	for j := range more {
 		for fate, n := range more[j] {
@@ -37,10 +37,13 @@ func AddCounts(sum, more []Counts) []Counts {
 	return sum
 }
 
-// FindUndeclared returns the columns that have undeclared cells. counts has the columns of s and then,
-// if it was read, the label.
+// FindUndeclared returns the columns that have undeclared cells; nil if cells were not counted. counts
+// has the columns of s and then, if it was read, the label.
 func FindUndeclared(s *schema.Schema, counts []Counts) []Undeclared {
-	var found []Undeclared
+	if counts == nil {
+		return nil
+	}
+	found := []Undeclared{} // [] in JSON
 	for j, n := range counts {
 		u := Undeclared{Column: s.Label.Name, Missing: n[Missing], Other: n[Other], Clamped: n[Clamped], Unreadable: n[Unreadable]}
 		if j < len(s.Columns) {

@@ -44,7 +44,7 @@ func writeBy(p Params, rows int, format dataset.Format, files ...string) (out, s
 
 // However many rows are scored at once, the output is the same bytes.
 func TestWriteDoesNotDependOnBlocks(t *testing.T) {
-	files := streamFiles(t, 900)
+	files, copies := streamFiles(t, 900), streamFiles(t, 900)
 	for _, text := range []string{"", "0.3", "rate=0.1"} {
 		threshold, err := ParseThreshold(text)
 		if err != nil {
@@ -53,7 +53,7 @@ func TestWriteDoesNotDependOnBlocks(t *testing.T) {
 		p := Params{Explain: text == "", Interval: text == "", Threshold: threshold}
 		for _, format := range []dataset.Format{dataset.CSV, dataset.Parquet} {
 			for _, paths := range [][]string{{files["t.csv"]}, {files["t.parquet"]}, {files["t.parquet"], files["t.csv"],
-				files["t.csv"], files["t.parquet"]}} {
+				copies["t.csv"], copies["t.parquet"]}} {
 				want, said, err := writeBy(p, 1<<20, format, paths...)
 				if err != nil {
 					t.Fatal(err)

@@ -42,8 +42,9 @@ their side. Rows without persons are split once. Otherwise the seed decides; it
 hides nothing. What is spent on two splits of the same rows, by other data sets
 or seeds, adds up.
 
-CSV keeps the text of cells. In Parquet, the schema's numbers and dates become
-doubles, all else text. Both files are as confidential as the table.`,
+Rows of Parquet keep the types and values of all columns in Parquet, and rows of
+CSV their text in CSV. In Parquet that is made of CSV, the schema's numbers are
+doubles and all else is text. Both files are as confidential as the table.`,
 		Example: `  discreet split --data patients.csv --schema patients.yaml --train train.csv --test test.csv \
     --ledger l.db --sides patients,patients-test
   discreet split --data t.parquet --schema t.yaml --train a.parquet --test b.parquet --held-out 0.5 --split-seed 7`,

@@ -29,9 +29,9 @@ type Added struct {
 // Cells are copied unchanged, private ones included; nothing is clamped or repaired. Columns are in
 // the order of the first file. CSV is written in the schema's dialect, without comments and without
 // the white space that the dialect trims. Lines that the schema skips are written as far as the output
-// needs them to match the schema. Parquet files of the same columns to which columns are added keep their
-// types and bytes. In all other Parquet, the schema's numbers become doubles, null if a cell is missing or
-// not a number, and all other columns become strings, null if a cell is missing.
+// needs them to match the schema. Parquet of Parquet files with the same columns keeps their types and values.
+// In Parquet of other files, the schema's numbers become doubles, null if a cell is missing or not a number,
+// and all other columns, dates among them, become strings, null if a cell is missing.
 //
 // Errors are as for Read, but the content of cells is not checked.
 func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
@@ -46,7 +46,7 @@ func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, 
 				Hint: "write the table to a file first; in a database an exported model can also run where the rows are"}
 		}
 	}
-	if format == Parquet && len(added) > 0 {
+	if format == Parquet {
 		if done, err := r.spliceRows(w, added, keep); done {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -26,9 +27,9 @@ type splice struct {
 }
 
 // spliceRows writes the files with columns added, if all are Parquet with the same columns: every other
-// column keeps its type and its bytes. Otherwise it writes nothing, and done is false. reach is as in
-// CopyRows.
-func (r *reader) spliceRows(w io.Writer, added []Added, reach func(row int) bool) (done bool, err error) {
+// column keeps its type and its bytes. Without added columns it keeps the types and the values of rows.
+// Otherwise it writes nothing, and done is false. keep is as in CopyRows.
+func (r *reader) spliceRows(w io.Writer, added []Added, keep func(row int) bool) (done bool, err error) {
 	var files []*parquetFile
 	var columns [][]format.SchemaElement
 	var leaves []int
@@ -47,20 +48,29 @@ func (r *reader) spliceRows(w io.Writer, added []Added, reach func(row int) bool
 		}
 		names = r.namesToWrite(pf.names)
 		its, places := pf.findColumns(names)
-		if len(files) > 0 && !(reflect.DeepEqual(its, columns) && slices.Equal(places, leaves)) {
+		switch {
+		case len(files) == 0 || reflect.DeepEqual(its, columns) && slices.Equal(places, leaves):
+		case len(added) == 0:
+			return true, &FaultError{File: path, Fault: "must have the columns of the file before it, with the same types and in the " +
+				"same order"}
+		default:
 			return false, nil
 		}
 		files, columns, leaves = append(files, pf), its, places
 	}
 	added = r.nameAdded(names, added)
-	end, err := packAdded(r.s, added, 0, 0, nil)
-	if err != nil {
+	s := &splice{w: bufio.NewWriterSize(w, 256<<10), meta: format.FileMetaData{Version: 1, CreatedBy: "discreet"}}
+	end := files[0].meta.Schema[:1]
+	if len(added) == 0 {
+		s.meta.KeyValueMetadata = files[0].meta.KeyValueMetadata // what other programs say of these columns
+	} else if of, err := packAdded(r.s, added, 0, 0, nil); err == nil {
+		end = of.meta.Schema
+	} else {
 		return true, err
 	}
-	s := &splice{w: bufio.NewWriterSize(w, 256<<10), meta: format.FileMetaData{Version: 1, CreatedBy: "discreet"}}
-	root := end.meta.Schema[0]
+	root := end[0]
 	root.NumChildren = thrift.New(int32(len(columns) + len(added)))
-	s.meta.Schema = slices.Concat([]format.SchemaElement{root}, slices.Concat(columns...), end.meta.Schema[1:])
+	s.meta.Schema = slices.Concat([]format.SchemaElement{root}, slices.Concat(columns...), end[1:])
 	for range len(leaves) + len(added) {
 		s.meta.ColumnOrders = append(s.meta.ColumnOrders, format.ColumnOrder{Value: new(format.TypeDefinedOrder)})
 	}
@@ -75,9 +85,13 @@ func (r *reader) spliceRows(w io.Writer, added []Added, reach func(row int) bool
 			if group.NumRows == 0 {
 				continue
 			}
-			part, err := packAdded(r.s, added, row, int(group.NumRows), reach)
-			if err == nil {
-				err = s.writeGroup(pf, group, leaves, part)
+			var part *parquetFile
+			if len(added) > 0 {
+				if part, err = packAdded(r.s, added, row, int(group.NumRows), keep); err == nil {
+					err = s.writeGroup(pf, group, leaves, part)
+				}
+			} else if part, err = pf.keepRows(g, row, keep); err == nil && part.rows > 0 {
+				err = s.writeGroup(part, &part.groups[0], leaves, nil)
 			}
 			if err != nil {
 				return true, err
@@ -103,11 +117,11 @@ func (pf *parquetFile) findColumns(names []string) (columns [][]format.SchemaEle
 }
 
 // packAdded returns rows of the added columns, from the given one on, as a file with one row group.
-func packAdded(s *schema.Schema, added []Added, row, rows int, reach func(row int) bool) (*parquetFile, error) {
+func packAdded(s *schema.Schema, added []Added, row, rows int, keep func(row int) bool) (*parquetFile, error) {
 	var b bytes.Buffer
 	out, cells := newParquetSink(&b, s, nil, added, maxGroup), make([]cell, len(added))
 	for end := row + rows; row < end; row++ {
-		if reach != nil && !reach(row) {
+		if keep != nil && !keep(row) {
 			return nil, errUnreached
 		}
 		addCells(cells, added, row)
@@ -121,9 +135,82 @@ func packAdded(s *schema.Schema, added []Added, row, rows int, reach func(row in
 	return newParquetFile(memoryFile, bytes.NewReader(b.Bytes()), int64(b.Len()))
 }
 
+// keepRows returns the rows of a row group that are kept as a file, whose only group has the same columns with
+// the same values. row is the group's first.
+func (pf *parquetFile) keepRows(group, row int, keep func(row int) bool) (_ *parquetFile, err error) {
+	defer recoverDamage(pf.path, &err)
+	lib, err := parquet.OpenFile(pf.file, pf.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, chunkFault(pf.path, "", err)
+	}
+	var b bytes.Buffer
+	out := parquet.NewGenericWriter[any](&b, parquet.NewSchema("table", storedNode(lib.Root(), slices.DeleteFunc(
+		slices.Clone(pf.meta.Schema), func(e format.SchemaElement) bool { return e.NumChildren.V > 0 }))),
+		parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(maxGroup))
+	rows := lib.RowGroups()[group].Rows()
+	defer rows.Close()
+	for buffer := make([]parquet.Row, sinkBatch); err == nil; {
+		var n int
+		n, err = rows.ReadRows(buffer)
+		kept := buffer[:0:n]
+		for _, r := range buffer[:n] {
+			if keep == nil || keep(row) {
+				kept = append(kept, r)
+			}
+			row++
+		}
+		if _, err := out.WriteRows(kept); err != nil {
+			return nil, err
+		}
+	}
+	if err == io.EOF {
+		err = out.Close()
+	}
+	if err != nil {
+		return nil, chunkFault(pf.path, "", err)
+	}
+	part, err := newParquetFile(pf.path, bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		return nil, err
+	}
+	for i := range part.groups {
+		for j := range part.groups[i].Columns {
+			part.groups[i].Columns[j].MetaData.Statistics = format.Statistics{} // whose order the type decides
+		}
+	}
+	return part, nil
+}
+
+// storedNode returns a column as it is stored, whatever it stands for; leaves are the elements of all leaves.
+func storedNode(c *parquet.Column, leaves []format.SchemaElement) (n parquet.Node) {
+	if c.Leaf() {
+		e := &leaves[c.Index()]
+		of := []parquet.Type{parquet.BooleanType, parquet.Int32Type, parquet.Int64Type, parquet.Int96Type, parquet.FloatType,
+			parquet.DoubleType, parquet.ByteArrayType, parquet.FixedLenByteArrayType(int(e.TypeLength.V))}[e.Type.V]
+		n = parquet.Encoded(parquet.Leaf(of), &parquet.Plain)
+		if e.Type.V != format.Boolean && c.Encoding().Encoding() == format.RLEDictionary {
+			n = parquet.Encoded(n, &parquet.RLEDictionary)
+		}
+	} else {
+		group := ordered{Group: parquet.Group{}}
+		for _, child := range c.Columns() {
+			group.Group[child.Name()] = storedNode(child, leaves)
+			group.names = append(group.names, child.Name())
+		}
+		n = group
+	}
+	switch {
+	case c.Optional():
+		return parquet.Optional(n)
+	case c.Repeated():
+		return parquet.Repeated(n)
+	}
+	return n
+}
+
 var errUnreached = errors.New("dataset: a row is missing")
 
-// writeGroup writes a row group: the chunks of a group of pf, and all of the only group of part.
+// writeGroup writes a row group: chunks of a group of pf, and all of the only group of part, if there is one.
 func (s *splice) writeGroup(pf *parquetFile, group *format.RowGroup, leaves []int, part *parquetFile) (err error) {
 	defer recoverDamage(pf.path, &err)
 	out := format.RowGroup{NumRows: group.NumRows, FileOffset: s.at, Ordinal: int16(len(s.meta.RowGroups))}
@@ -132,7 +219,7 @@ func (s *splice) writeGroup(pf *parquetFile, group *format.RowGroup, leaves []in
 			return err
 		}
 	}
-	for i := range part.groups[0].Columns {
+	for i := 0; part != nil && i < len(part.groups[0].Columns); i++ {
 		if err := s.writeChunk(&out, part, &part.groups[0].Columns[i]); err != nil {
 			return err
 		}

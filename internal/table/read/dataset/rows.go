@@ -306,10 +306,12 @@ func (c *cursor) spell(x int64) {
 	}
 }
 
-// isNumber reports whether the schema declares a number, and no date, with this name.
+// isNumber reports whether the schema declares a number with this name, other than a date or one with a spelling
+// of its own.
 func isNumber(s *schema.Schema, name string) bool {
 	i := s.Find(name)
-	return i >= 0 && s.Columns[i].Kind == schema.Number && s.Columns[i].Role != schema.Ignored && s.Columns[i].Date == ""
+	return i >= 0 && s.Columns[i].Kind == schema.Number && s.Columns[i].Role != schema.Ignored && s.Columns[i].Date == "" &&
+		s.Dialect.Thousands == 0 && !s.Dialect.TrailingMinus
 }
 
 var errUnquotable = errors.New("dataset: cell needs quotes, and the dialect has none")

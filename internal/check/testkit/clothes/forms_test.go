@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,7 +38,7 @@ type form struct {
 
 // forms are all forms.
 func forms() []form {
-	return slices.Concat(textForms(), databaseForms())
+	return slices.Concat(textForms(), parquetForms(), databaseForms())
 }
 
 // kit is what a form writes with.
@@ -204,4 +205,42 @@ func scores(t *testing.T, tab *Table, m *model.Model) (all []float64) {
 		all = append(all, out...)
 	}
 	return all
+}
+
+// A declared type that cannot hold what the schema declares of a column is refused, whatever the cells are.
+func TestTypesThatCannotHoldAreRefused(t *testing.T) {
+	for _, f := range forms() {
+		if f.own || f.offered == nil || f.score != nil {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			src, tried := rand.New(rand.NewPCG(5, 1)), 0
+			for _, j := range src.Perm(len(columns()) + 1) {
+				for _, i := range src.Perm(len(f.offered)) {
+					tab := Draw(src, 2, Labels[src.IntN(3)], []Type{{Form: coding.Text}}, false, nil)
+					c, of := &tab.Columns[j], f.offered[i]
+					if of.Carries(c) {
+						continue
+					}
+					if tried++; tried > size.Of(20, 1<<20) {
+						return
+					}
+					tab.Types[j] = of
+					for r := range tab.Rows {
+						tab.Values[r][j] = nil
+					}
+					k := f.kit(t, 0, tab)
+					var err error
+					if f.paths != nil {
+						_, err = dataset.Read(t.Context(), k.s, dataset.Options{}, f.paths(k, tab)...)
+					} else {
+						_, err = f.read(k, tab)
+					}
+					if err == nil || !strings.Contains(err.Error(), strconv.Quote(c.Name)) {
+						t.Errorf("%s as %s: error %v", c.Facts, of, err)
+					}
+				}
+			}
+		})
+	}
 }

@@ -46,7 +46,7 @@ func (t Type) Hold(src *rand.Rand, c *Column, x *Cell) (v any, ok bool) {
 	}
 	exact := func(digits string) bool { // what a category compares
 		whole, rest, _ := strings.Cut(digits, ".")
-		return c.Kind != Category || digits == x.Text || strings.Trim(rest, "0") == "" && whole == x.Text || digits == x.Digits && x.Text != x.Digits
+		return c.Kind != Category || digits == x.Text || strings.Trim(rest, "0") == "" && (whole == x.Text || whole == x.Digits) || digits == x.Digits && x.Text != x.Digits
 	}
 	switch t.Form {
 	case coding.Text:
@@ -104,7 +104,9 @@ func (t Type) Carries(c *Column) bool {
 		return t.Form != coding.Day && t.Form != coding.Instant
 	case Date:
 		of = c.Cells[:1]
-	case Person, Ignored:
+	case Person:
+		return t.Form != coding.Instant
+	case Ignored:
 		return true
 	}
 	for i := range of {

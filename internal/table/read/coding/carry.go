@@ -17,7 +17,8 @@ import (
 type Type struct {
 	Form Form
 	Name string // in the source's words, such as int64 or DECIMAL(9,2)
-	// Least and Most bound integers; both are 0 if there is no bound but int64's.
+	// Least and Most bound integers, and the digits of decimals before the point; both are 0 if there is no
+	// bound but int64's.
 	Least, Most int64
 	Scale       int // of decimals: the digits behind the point
 }
@@ -51,16 +52,24 @@ func (c *Coder) CannotCarry(t Type) string {
 	return ""
 }
 
+// holds reports whether an integer is within the type's bounds.
+func (t *Type) holds(x int64) bool { return t.Least == t.Most || x >= t.Least && x <= t.Most }
+
 func (c *Coder) cannotDate(t Type, refuse func(of, instead string) string) string {
 	const instead = "make a date or text of the column (a cast), or write days: true in the schema if its numbers are days since 1970-01-01"
-	switch number := t.Form == Integer || t.Form == Float || t.Form == Single || t.Form == Decimal; {
-	case t.Form == Day || t.Form == Instant, number && c.days:
+	switch first, last := int64(c.since)+int64(c.lower), int64(c.since)+int64(c.upper); {
+	case t.Form == Day || t.Form == Instant:
+		return ""
+	case c.days && t.Form != Truth:
+		if t.Least != t.Most && (first > t.Most || last < t.Least) {
+			return refuse("days since 1970-01-01", "make a date or an integer of 32 bits of the column (a cast)")
+		}
 		return ""
 	case t.Form == Truth:
 		return refuse("dates", "make a date of the column (a cast)")
 	case c.digits == 0:
 		return refuse("dates as "+c.date, instead)
-	case t.Form == Single: // 24 bits are less than seven digits
+	case t.Form == Single, !t.holds(99_991_231): // 24 bits are less than eight digits
 		return refuse("all digits of "+c.date, "make an integer, a date or text of the column (a cast)")
 	}
 	return ""
@@ -115,7 +124,7 @@ func (c *Coder) readAs(text string, t Type) (column.Cell, Fate) {
 		}
 	case t.Form == Integer:
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err == nil && (t.Least == t.Most || n >= t.Least && n <= t.Most) {
+		if err == nil && t.holds(n) {
 			return c.ReadInteger(n)
 		}
 	case t.Form == Float && isNumber:
@@ -124,7 +133,7 @@ func (c *Coder) readAs(text string, t Type) (column.Cell, Fate) {
 		return c.ReadSingle(float32(x))
 	case t.Form == Decimal && isNumber && !strings.ContainsAny(text, "eE"):
 		whole, rest, _ := strings.Cut(text, ".")
-		if len(rest) > t.Scale {
+		if n, err := strconv.ParseInt(whole, 10, 64); len(rest) > t.Scale || t.Least != t.Most && (err != nil || !t.holds(n)) {
 			break
 		}
 		digits := whole

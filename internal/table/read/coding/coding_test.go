@@ -159,6 +159,8 @@ func TestTypesThatCannotCarry(t *testing.T) {
 	iso := schema.Column{Kind: schema.Number, Date: "YYYY-MM-DD", Upper: 1}
 	integer, double, single, truth, day := Type{Form: Integer}, Type{Form: Float}, Type{Form: Single}, Type{Form: Truth}, Type{Form: Day}
 	small, money := Type{Form: Integer, Least: -128, Most: 127}, Type{Form: Decimal, Scale: 2}
+	short, cents := Type{Form: Integer, Least: -1 << 15, Most: 1<<15 - 1}, Type{Form: Decimal, Scale: 2, Least: -9_999_999, Most: 9_999_999}
+	days := schema.Column{Kind: schema.Number, Date: "YYYY-MM-DD", Days: true, Since: 10957, Upper: 1}
 	for _, row := range []struct {
 		column schema.Column
 		of     Type
@@ -170,6 +172,8 @@ func TestTypesThatCannotCarry(t *testing.T) {
 		{category("a", "1"), integer, false}, {category("1", "300"), small, false}, {category("1", "100"), small, true}, {category("2015-01-31"), day, true}, {category("a"), Type{Form: Any}, true},
 		{number, integer, true}, {number, truth, true}, {number, day, false}, {number, Type{Form: Text}, true}, {number, Type{Form: Unknown}, false}, {number, Type{Form: None}, true},
 		{ymd, integer, true}, {ymd, double, true}, {ymd, single, false}, {ymd, truth, false}, {iso, integer, false}, {iso, day, true}, {iso, Type{Form: Instant}, true},
+		{ymd, short, false}, {ymd, cents, false}, {days, small, false}, {days, short, true}, {days, cents, true}, {days, truth, false},
+		{category("10000000"), cents, false}, {category("9999999"), cents, true}, {category("9007199254740993"), Type{Form: Decimal}, true},
 	} {
 		why := newCoder(t, row.column, schema.Dialect{}).CannotCarry(row.of)
 		if (why == "") != row.can {

@@ -71,12 +71,19 @@ func (t Type) Day(x int64) int64 { return floorDivide(x, t.PerDay) }
 // Seconds returns an instant or a local time in whole seconds since 1970-01-01.
 func (t Type) Seconds(x int64) int64 { return floorDivide(x, t.PerDay/secondsOfDay) }
 
-// Bounds returns the least and the largest integer of a type; 0 and 0 for a type without integers, or
-// with more than an int64 has.
+// Bounds returns the least and the largest integer of a type, and of decimals those before the point; 0 and
+// 0 for a type without integers, or with more than an int64 has.
 func (t Type) Bounds() (least, most int64) {
 	bits := 8 * t.size()
 	if l, ok := t.logical.(*format.IntType); ok {
 		bits = min(bits, int(l.BitWidth))
+	}
+	if d, ok := t.logical.(*format.DecimalType); ok && d.Precision-d.Scale < 19 {
+		most = 1
+		for range d.Precision - d.Scale {
+			most *= 10
+		}
+		return 1 - most, most - 1
 	}
 	switch {
 	case t.Meaning != Plain || t.Kind() != Ints || bits <= 0:

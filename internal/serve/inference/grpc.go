@@ -149,6 +149,12 @@ func listCells[T any](of []T, rows int, cell func(T) coding.Cell) ([]coding.Cell
 // writeMessage makes an answer of gRPC, in raw form if the request was raw.
 func (s *served) writeMessage(c *call, a *answer, raw bool) *oip.ModelInferResponse {
 	out := &oip.ModelInferResponse{ModelName: s.name, ModelVersion: s.version, Id: c.id}
+	for key, n := range coding.Numbers(a.undeclared) {
+		if out.Parameters == nil {
+			out.Parameters = map[string]*oip.InferParameter{}
+		}
+		out.Parameters[key] = &oip.InferParameter{ParameterChoice: &oip.InferParameter_Int64Param{Int64Param: int64(n)}}
+	}
 	for _, o := range c.outputs {
 		t := &oip.ModelInferResponse_InferOutputTensor{Name: o.name, Datatype: datatypeOf(o.name),
 			Shape: s.shapeOf(o.name, int64(a.rows))}

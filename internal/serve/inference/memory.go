@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 )
 
 // The largest amounts that a request allocates while it is read, answered and written, in bytes.
@@ -20,6 +21,7 @@ const (
 	partMemory  = 512       // per input, output, name or parameter of its body
 	cellMemory  = 144       // per cell, read and coded
 	scoreMemory = 48        // per number of the answer: computed, then written in up to 25 bytes
+	countMemory = 512       // per number of undeclared cells of a column, plus eight times the column's name
 	labelMemory = 96        // per text of the answer, plus four times its length
 )
 
@@ -41,6 +43,9 @@ func (s *served) memoryFor(size, rows int64, splits bool) int64 {
 // measure computes everything that does not depend on a request.
 func (s *served) measure() {
 	s.fixedMemory = callMemory + partMemory*int64(mostParts(len(s.columns)))
+	for _, name := range s.columns {
+		s.fixedMemory += int64(coding.Fates) * (countMemory + 8*int64(len(name)))
+	}
 	if s.split != nil {
 		for _, term := range s.split.terms {
 			s.fixedMemory += labelMemory + 8*int64(len(term))

@@ -151,6 +151,17 @@ func (s *served) writeAnswer(c *call, a *answer) (body, raw []byte) {
 		b = append(b, `,"id":`...)
 		b = appendQuoted(b, c.id)
 	}
+	before := `,"parameters":{`
+	for key, n := range coding.Numbers(a.undeclared) {
+		b = append(b, before...)
+		b = appendQuoted(b, key)
+		b = append(b, ':')
+		b = strconv.AppendInt(b, int64(n), 10)
+		before = ","
+	}
+	if len(a.undeclared) > 0 {
+		b = append(b, '}')
+	}
 	b = append(b, `,"outputs":[`...)
 	for k, out := range c.outputs {
 		if k > 0 {
@@ -210,6 +221,9 @@ func (s *served) writeAnswer(c *call, a *answer) (body, raw []byte) {
 func (s *served) answerLength(c *call, a *answer) (text, raw int) {
 	const number, frame = 25, 256 // a number's longest text, and what stands around an output
 	text = frame + 6*(len(s.name)+len(s.version)+len(c.id))
+	for key := range coding.Numbers(a.undeclared) {
+		text += number + 6*len(key)
+	}
 	for _, out := range c.outputs {
 		var t, b int
 		switch out.name {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -109,8 +110,8 @@ func rowsOf(s *served, rows int) [][]any {
 	return out
 }
 
-// naiveScores codes and scores the same rows without the server.
-func naiveScores(t *testing.T, s *served, rows [][]any) (scores []float64, labels []string) {
+// naiveScores codes and scores the same rows without the server, and counts cells that are not as declared.
+func naiveScores(t *testing.T, s *served, rows [][]any) (scores []float64, labels []string, odd map[string]int64) {
 	t.Helper()
 	coder, err := coding.NewRowCoder(s.m.Schema)
 	if err != nil {
@@ -130,8 +131,16 @@ func naiveScores(t *testing.T, s *served, rows [][]any) (scores []float64, label
 			case string:
 				c = coding.TextCell(v)
 			}
-			if _, err := coder.Code(i, c, cells); err != nil {
+			fate, err := coder.Code(i, c, cells)
+			if err != nil {
 				t.Fatal(err)
+			}
+			name := s.columns[i]
+			if of := s.m.Schema.Columns[s.m.Schema.Find(name)]; fate != coding.Read && (fate != coding.Missing || !of.Missing) {
+				if odd == nil {
+					odd = map[string]int64{}
+				}
+				odd[name+[]string{"", ".missing", ".other", ".clamped", ".unreadable"}[fate]]++
 			}
 		}
 		coder.Derive(cells)
@@ -141,7 +150,7 @@ func naiveScores(t *testing.T, s *served, rows [][]any) (scores []float64, label
 		}
 		scores, labels = append(scores, one...), append(labels, s.classes[s.m.Label(one)])
 	}
-	return scores, labels
+	return scores, labels, odd
 }
 
 func bodyOf(t testing.TB, s *served, rows [][]any) []byte {
@@ -179,13 +188,14 @@ func TestHTTPAgrees(t *testing.T) {
 	for _, slot := range s.models {
 		m := slot.now.Load()
 		rows := rowsOf(m, 40)
-		scores, labels := naiveScores(t, m, rows)
+		scores, labels, odd := naiveScores(t, m, rows)
 		path := "/v2/models/" + m.name + "/versions/" + m.version + "/infer"
 		body := bodyOf(t, m, rows)
 		w := post(t, s.Handler(), path, body)
 		var answer struct {
-			ID      string
-			Outputs []struct {
+			ID         string
+			Parameters map[string]int64
+			Outputs    []struct {
 				Name  string
 				Shape []int
 				Data  json.RawMessage
@@ -203,6 +213,9 @@ func TestHTTPAgrees(t *testing.T) {
 		if !slices.Equal(gotLabels, labels) || !slices.Equal(gotScores, scores) {
 			t.Errorf("%s: labels %v and scores %v, want %v and %v", m.name, gotLabels, gotScores, labels, scores)
 		}
+		if len(odd) == 0 || !maps.Equal(answer.Parameters, odd) {
+			t.Errorf("%s: counts %v, want %v", m.name, answer.Parameters, odd)
+		}
 		if shape := answer.Outputs[1].Shape; shape[0] != 40 || shape[1] != m.scorer.Width() {
 			t.Errorf("%s: scores have the shape %v", m.name, shape)
 		}
@@ -214,7 +227,7 @@ func TestHTTPAgrees(t *testing.T) {
 				}
 			}
 		}
-		scores, labels = naiveScores(t, m, rows)
+		scores, labels, _ = naiveScores(t, m, rows)
 		header, raw := binaryBody(t, m, rows)
 		w = post(t, s.Handler(), "/v2/models/"+m.name+"/infer", append(header, raw...), binaryHeader,
 			fmt.Sprint(len(header)), "Content-Type", "application/octet-stream")
@@ -234,6 +247,50 @@ func TestHTTPAgrees(t *testing.T) {
 				t.Errorf("%s: binary score %d is %g, want %g", m.name, k, got, want)
 			}
 		}
+	}
+}
+
+// The caller learns which of its cells were not as declared. Metrics and the log are those of any other request.
+func TestCellsAreToldToTheCallerAlone(t *testing.T) {
+	var log [2]bytes.Buffer
+	var answers, metrics [2]string
+	for k, odd := range []bool{false, true} {
+		s, _ := newServer(t, func(o *Options) {
+			o.Log = slog.New(slog.NewTextHandler(&log[k], &slog.HandlerOptions{Level: slog.LevelDebug,
+				ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+					if a.Key == slog.TimeKey {
+						return slog.Attr{}
+					}
+					return a
+				}}))
+			o.Clock = func() time.Time { return time.Time{} }
+		}, "v1-logistic")
+		m := s.models[0].now.Load()
+		rows := make([][]any, len(m.columns))
+		for i, name := range m.columns {
+			c := &m.m.Schema.Columns[m.m.Schema.Find(name)]
+			switch {
+			case odd && (c.Kind == schema.Category || c.Default != nil):
+				rows[i] = []any{"CANARY"}
+			case c.Kind == schema.Category:
+				rows[i] = []any{c.Levels[0].Value}
+			default:
+				rows[i] = []any{c.Lower}
+			}
+		}
+		body := bytes.ReplaceAll(bodyOf(t, m, rows), []byte("FP64"), []byte("BYTES"))
+		w := post(t, s.Handler(), "/v2/models/v1-logistic/infer", body)
+		answers[k] = w.Body.String()
+		w = httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		metrics[k] = w.Body.String()
+	}
+	if strings.Contains(answers[0], "parameters") || !strings.Contains(answers[1], `"parameters":{"`) ||
+		!strings.Contains(answers[1], `.unreadable":1`) || strings.Contains(answers[1], "CANARY") {
+		t.Errorf("%s\n%s", answers[0], answers[1])
+	}
+	if metrics[0] != metrics[1] || log[0].String() != log[1].String() || log[0].Len() == 0 {
+		t.Errorf("cells show in metrics or in the log:\n%s\n%s", log[0].String(), log[1].String())
 	}
 }
 
@@ -302,7 +359,7 @@ func TestGRPCAgrees(t *testing.T) {
 				}
 			}
 		}
-		scores, labels := naiveScores(t, m, rows)
+		scores, labels, odd := naiveScores(t, m, rows)
 		for _, raw := range []bool{false, true} {
 			r := &oip.ModelInferRequest{ModelName: m.name, Id: "9"}
 			for i, name := range m.columns {
@@ -349,6 +406,13 @@ func TestGRPCAgrees(t *testing.T) {
 				for _, b := range answer.Msg.GetOutputs()[0].GetContents().GetBytesContents() {
 					said = append(said, string(b))
 				}
+			}
+			counted := map[string]int64{}
+			for key, p := range answer.Msg.GetParameters() {
+				counted[key] = p.GetInt64Param()
+			}
+			if !maps.Equal(counted, odd) {
+				t.Errorf("%s: counts %v, want %v", m.name, counted, odd)
 			}
 			if !slices.Equal(got, scores) || !slices.Equal(said, labels) {
 				t.Errorf("%s: raw %v: scores %v, want %v", m.name, raw, got, scores)

@@ -93,6 +93,8 @@ type answer struct {
 	labels []uint8   // by row
 	scores []float64 // by row, then score
 	parts  []float64 // contributions of columns to scores, if requested: by row, then term, then class
+	// undeclared counts the cells that were not as the model's schema declares, for the caller alone.
+	undeclared []coding.Undeclared
 }
 
 // predictRows scores the rows of a request, at most most, within the given memory. It shares no
@@ -123,12 +125,14 @@ func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 	if splits {
 		out.parts = make([]float64, 0, rows*len(s.split.parts)*s.split.classes)
 	}
-	row := make([]column.Cell, len(s.m.Schema.Columns))
+	row, fates := make([]column.Cell, len(s.m.Schema.Columns)), make([]coding.Counts, len(at))
 	for r := range rows {
 		for i := range at {
-			if _, err := s.coder.Code(i, cells[i][r], row); err != nil {
+			fate, err := s.coder.Code(i, cells[i][r], row)
+			if err != nil {
 				return nil, refuse("row %d: %w", r, err)
 			}
+			fates[i][fate]++
 		}
 		s.coder.Derive(row)
 		scores := out.scores[r*width:][:width]
@@ -140,6 +144,7 @@ func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 			out.parts = s.split.splitRow(out.parts, row)
 		}
 	}
+	out.undeclared = s.coder.CountUndeclared(fates)
 	return out, nil
 }
 

@@ -85,7 +85,7 @@ func TestContributionsAddUpToScores(t *testing.T) {
 			answer.Outputs[0].Shape[0] != len(terms) {
 			t.Fatalf("%s: %d terms and %d contributions of shape %v", m.name, len(terms), len(parts), shape)
 		}
-		scores, _ := naiveScores(t, m, cells)
+		scores, _, _ := naiveScores(t, m, cells)
 		logit := func(r, class int) float64 {
 			if width == 1 {
 				return math.Log(scores[r] / (1 - scores[r]))

@@ -51,6 +51,15 @@ func (rc *RowCoder) Names() (names []string) {
 	return names
 }
 
+// CountUndeclared counts the cells of rows by Code. cells has the fates of the cells of each of Names.
+func (rc *RowCoder) CountUndeclared(cells []Counts) []Undeclared {
+	counts := make([]Counts, len(rc.s.Columns))
+	for i, j := range rc.order[:len(cells)] {
+		counts[j] = cells[i]
+	}
+	return FindUndeclared(rc.s, counts)
+}
+
 // Code codes the cell of the i-th of Names into row, which is parallel to the
 // schema's columns. It does not allocate if the cell is spelt as the schema has it. A cell that a public
 // column cannot hold is refused with a *dp.ParamError, which never repeats it.

@@ -4,6 +4,7 @@ package coding
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,21 @@ type Undeclared struct {
 
 // Cells is the number of all these cells.
 func (u Undeclared) Cells() int { return u.Missing + u.Other + u.Clamped + u.Unreadable }
+
+var fateNames = [Fates]string{Missing: "missing", Other: "other", Clamped: "clamped", Unreadable: "unreadable"}
+
+// Numbers lists all numbers that are not 0, each with the column and what the cells are, as in age.unreadable.
+func Numbers(all []Undeclared) iter.Seq2[string, int] {
+	return func(yield func(key string, n int) bool) {
+		for _, u := range all {
+			for fate, n := range (Counts{Missing: u.Missing, Other: u.Other, Clamped: u.Clamped, Unreadable: u.Unreadable}) {
+				if n > 0 && !yield(u.Column+"."+fateNames[fate], n) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // AddCounts adds the counts of further rows to sum, which may be shorter.
 func AddCounts(sum, more []Counts) []Counts {

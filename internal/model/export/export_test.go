@@ -41,6 +41,9 @@ func cases(t testing.TB) map[string]*model.Model {
 	s.Columns = slices.Clone(s.Columns)
 	age := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == "age" })
 	s.Columns[age].Special, s.Columns[age].Missing, s.Columns[age].Default = []float64{96, 98}, true, &middle
+	d := &s.Dialect // of texts; inputs of numbers are numbers, of which one means a missing cell
+	d.Decimal, d.Thousands, d.TrailingMinus, d.Encoding = ',', '.', true, "windows-1252"
+	d.Missing = append(slices.Clone(d.Missing), "1.234,5-")
 	marked.Schema = &s
 	out["marked "] = &marked
 	out["prefixed "] = withPrefixes(out["v1-votes"])
@@ -160,7 +163,7 @@ func sample(m *model.Model, rows int) (out [][]any) {
 				row = append(row, c.Special[r.IntN(len(c.Special))])
 			case r.IntN(8) == 0:
 				row = append(row, []float64{c.Lower, c.Upper, math.NaN(), math.Inf(1), c.Upper + 1, c.Lower - 1,
-					(c.Lower + c.Upper) / 2}[r.IntN(7)])
+					(c.Lower + c.Upper) / 2, -1234.5}[r.IntN(8)])
 			default:
 				row = append(row, c.Lower+(c.Upper-c.Lower)*r.Float64())
 			}

@@ -28,12 +28,12 @@ type Entry struct {
 	lower, upper        float64     // NaN if not given
 	first, last         string      // the bounds of a date
 	levels              [][2]string // values and meanings
-	special             []float64
-	format              string // format of dates
-	buckets             int    // 0 if not given
-	yesNo               bool   // of a label: its levels are yes_no
-	positive, absent    string // of a label: the positive class, and that of unreadable labels
-	guessed             bool   // from the column's type in a file: the column may be the label
+	special             []*node     // numbers, or days of a date
+	format              string      // format of dates
+	buckets             int         // 0 if not given
+	yesNo               bool        // of a label: its levels are yes_no
+	positive, absent    string      // of a label: the positive class, and that of unreadable labels
+	guessed             bool        // from the column's type in a file: the column may be the label
 }
 
 // typeEntry returns the entry for a column's type in its file, one of the types of codebooks. It
@@ -205,6 +205,7 @@ func ParseCodebook(text io.Reader) (Codebook, error) {
 // readEntry reads one line of a codebook; want describes a fault.
 func readEntry(head, record []string) (name string, e Entry, want string) {
 	e.lower, e.upper = math.NaN(), math.NaN()
+	number, days := false, false // what bounds and special values are
 	for i, cell := range record {
 		cell = strings.TrimSpace(cell)
 		if strings.ContainsFunc(cell, isHidden) {
@@ -234,8 +235,14 @@ func readEntry(head, record []string) (name string, e Entry, want string) {
 			}
 		case "special":
 			for part := range strings.SplitSeq(cell, ";") {
-				x, notNumber := readBound(strings.TrimSpace(part))
-				e.special, bad = append(e.special, x), bad || notNumber
+				x, day, unread := readEdge(strings.TrimSpace(part))
+				code := numberNode(x)
+				if day != "" {
+					code, days = &node{form: plain, text: day}, true
+				} else {
+					number = true
+				}
+				e.special, bad = append(e.special, code), bad || unread
 			}
 		case "buckets":
 			n, err := strconv.Atoi(cell)
@@ -246,12 +253,13 @@ func readEntry(head, record []string) (name string, e Entry, want string) {
 				strings.Join(types, ", ") + "; bounds are numbers, of dates days like 2015-01-01; buckets are a whole number"
 		}
 	}
-	isDate, number := e.Type == "date", !math.IsNaN(e.lower) || !math.IsNaN(e.upper)
-	switch days := e.first != "" || e.last != ""; {
+	isDate := e.Type == "date"
+	number = number || !math.IsNaN(e.lower) || !math.IsNaN(e.upper)
+	switch days = days || e.first != "" || e.last != ""; {
 	case name == "":
 		want = "must name its column"
 	case isDate && number, days && !isDate:
-		want = "must have bounds like 2015-01-01 if the type is date, and only then"
+		want = "must have bounds and special values like 2015-01-01 if the type is date, and only then"
 	}
 	return name, e, want
 }
@@ -348,12 +356,16 @@ func (e *Entry) number() string {
 	if e.Type == "integer" {
 		whole, middle = ", integer: true", math.Round(middle)
 	}
-	marks := ", missing: true"
-	if len(e.special) > 0 {
-		marks += ", special: " + flowText(numbersNode(e.special))
-	}
 	return fmt.Sprintf("number: {lower: %s, upper: %s%s, default: %s%s}", text(e.lower), text(e.upper), whole,
-		text(middle), marks)
+		text(middle), e.marks())
+}
+
+// marks writes which cells have bins of their own.
+func (e *Entry) marks() string {
+	if len(e.special) == 0 {
+		return ", missing: true"
+	}
+	return ", missing: true, special: " + flowText(&node{form: list, items: e.special})
 }
 
 // label writes the declaration of a label whose levels are listed.
@@ -388,8 +400,8 @@ func (e *Entry) date() string {
 		to, _ := ParseDate(isoDate, e.last)
 		middle = FormatDate(isoDate, from+(to-from)/2)
 	}
-	return fmt.Sprintf("date: {format: %s, lower: %s, upper: %s, default: %s, missing: true}", text(e.format),
-		text(e.first), text(e.last), text(middle))
+	return fmt.Sprintf("date: {format: %s, lower: %s, upper: %s, default: %s%s}", text(e.format), text(e.first),
+		text(e.last), text(middle), e.marks())
 }
 
 // wellKnown lists columns that many tables have, by words in their names, with their possible content.

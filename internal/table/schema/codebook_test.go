@@ -16,6 +16,7 @@ const book = "\ufeffName,type,lower,upper,levels,special,meaning,role\n" +
 	"smoker,yes_no,,,,,,\n" +
 	"row no,ignored,,,,,,\n" +
 	"fever,number,35,,,,,\n" +
+	"out,date,2015-01-01,2015-01-03,,9999-12-31;1900-01-01,,\n" +
 	"ill,label,,,no;yes,,,public\n"
 
 // What a codebook says stands in the template, and what it does not say is still blank.
@@ -25,7 +26,7 @@ func TestDraftFromACodebook(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := Dialect{Delimiter: ';', Quote: '"', Header: true}
-	text, err := Draft([]string{"âge", "pain", "ward", "smoker", "row no", "fever", "bmi", "ill"}, d, codes, DraftOptions{Role: "private"})
+	text, err := Draft([]string{"âge", "pain", "ward", "smoker", "row no", "fever", "out", "bmi", "ill"}, d, codes, DraftOptions{Role: "private"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +38,7 @@ func TestDraftFromACodebook(t *testing.T) {
 		"category: {levels: yes_no, missing: true}",
 		"- name: row no\n    role: ignored\n  - name",
 		"number: {lower: 35, upper: ___, default: ___, missing: true}",
+		"date: {format: ___, lower: 2015-01-01, upper: 2015-01-03, default: 2015-01-02, missing: true, special: [9999-12-31, 1900-01-01]}",
 		"label: {levels: [\"no\", \"yes\"], positive: ___}",
 		"# number: {lower: 10, upper: 80, default: 25}  # proposed by the name alone: confirm, or change it",
 	} {
@@ -48,7 +50,7 @@ func TestDraftFromACodebook(t *testing.T) {
 		t.Error("a template with blanks is taken")
 	}
 	filled := strings.NewReplacer("name: ___", "name: n", "unit: ___", "unit: u", "relation: ___", "relation: replace-one",
-		"trim: ___", "trim: false", "missing: ___", `missing: [""]`, "positive: ___", `positive: "yes"`,
+		"trim: ___", "trim: false", "missing: ___", `missing: [""]`, "positive: ___", `positive: "yes"`, "format: ___", "format: D.M.YYYY",
 		"upper: ___, default: ___, missing", "upper: 42, default: 37, missing",
 		"    # number: {lower: 10", "    number: {lower: 10",
 		"default: 25}  #", "default: 25} #").Replace(string(text))
@@ -56,7 +58,7 @@ func TestDraftFromACodebook(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, filled)
 	}
-	if len(s.ByRole(Private)) != 5 || len(s.ByRole(Ignored)) != 1 || s.Columns[1].Marks() != 3 {
+	if len(s.ByRole(Private)) != 6 || s.Columns[6].Marks() != 3 || len(s.ByRole(Ignored)) != 1 || s.Columns[1].Marks() != 3 {
 		t.Errorf("%+v", s.Columns)
 	}
 }
@@ -73,6 +75,8 @@ func TestCodebooksAreRefused(t *testing.T) {
 		{"name,lower\nx,canary\n", "must have a lower that is known"},
 		{"name,upper\nx,1e301\n", "must have a upper that is known"},
 		{"name,special\nx,1;canary\n", "must have a special that is known"},
+		{"name,special\nx,9999-12-31\n", "must have bounds and special values like 2015-01-01 if the type is date, and only then"},
+		{"name,type,special\nx,date,96\n", "must have bounds and special values like 2015-01-01 if the type is date, and only then"},
 		{"name,meaning\n,canary\n", "must name its column"},
 		{"name,meaning\nx,canary\nx,canary\n", "codebook line 3 must name each column once"},
 		{"name,meaning\nx\n", "must have the same number of cells"},

@@ -41,34 +41,31 @@ func ParseDate[T string | []byte](format string, cell T) (days int, ok bool) {
 func CutDate[T string | []byte](format string, cell T) (days int, rest T, ok bool) {
 	var year, month, day int
 	from := 0
-	for i := 0; i < len(format); {
-		part := &day
-		switch format[i] {
+	for i := range len(format) {
+		letter, part := format[i], &day
+		switch letter {
 		case 'Y':
 			part = &year
 		case 'M':
 			part = &month
 		case 'D':
 		default:
-			if from == len(cell) || cell[from] != format[i] {
+			if from == len(cell) || cell[from] != letter {
 				return 0, rest, false
 			}
-			from, i = from+1, i+1
+			from++
 			continue
 		}
-		least := 1
-		for i+least < len(format) && format[i+least] == format[i] {
-			least++
-		}
-		digits := 0
-		for digits < max(least, 2) && from < len(cell) && cell[from]-'0' <= 9 {
-			*part = 10**part + int(cell[from]-'0')
-			from, digits = from+1, digits+1
-		}
-		if digits < least {
+		if from == len(cell) || cell[from]-'0' > 9 {
 			return 0, rest, false
 		}
-		i += least
+		*part = 10**part + int(cell[from]-'0')
+		from++
+		alone := (i == 0 || format[i-1] != letter) && (i+1 == len(format) || format[i+1] != letter)
+		if alone && from < len(cell) && cell[from]-'0' <= 9 {
+			*part = 10**part + int(cell[from]-'0')
+			from++
+		}
 	}
 	rest = cell[from:]
 	if len(rest) > 0 && rest[0] != ' ' && rest[0] != 'T' {

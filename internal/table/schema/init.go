@@ -113,6 +113,9 @@ file:
   header: %t
   trim: ___              # true: white space around a cell does not count; false: it does
   missing: ___           # the cells that mean "missing", e.g. ["", "?", NA]; [] if there are none
+  # encoding: windows-1252 # optional: of files that are not UTF-8
+  # thousands: ","       # optional: numbers are written like 1,234; decimal: "," where fractions are like 1,5
+  # minus: trailing      # optional: negative numbers are written like 12-
   # comment: "#"         # optional: records starting with this are skipped
   # skip_records: 1      # optional: so many records before the header or the first row are skipped
   # skip_until: "@data"  # optional: everything up to and including this line is skipped

@@ -201,9 +201,10 @@ func (c *Coder) Spellings() (texts []string, codes []uint32) {
 		}
 		if digits, ok := c.wholeDigits([]byte(text)); ok && string(digits) == text {
 			add(text + ".0")
+			add(text + ",0")
 		}
 	}
-	for _, text := range []string{"false", "true", "False", "True", "FALSE", "TRUE", "0", "1", "0.0", "1.0"} {
+	for _, text := range []string{"false", "true", "False", "True", "FALSE", "TRUE", "0", "1", "0.0", "1.0", "0,0", "1,0"} {
 		add(text)
 	}
 	texts = slices.Sorted(maps.Keys(all))

@@ -18,6 +18,9 @@ type Person struct {
 	// Persons is the number of persons that plans assume if the true number is private; 0 if not
 	// given.
 	Persons int
+	// Whole declares that identifiers are whole numbers: 123, 123.0 and 0123 are one person, in text or as a number
+	// of any type. Otherwise an identifier is a text in NFC, and a number is its digits.
+	Whole bool
 	// OnePart declares that each person has rows in one of the schema's parts only.
 	OnePart bool
 }
@@ -37,7 +40,7 @@ func (r *reader) readPerson(f fields, s *Schema) {
 		f.refuse("person", "must be a mapping", describeNode(n), hint)
 		return
 	}
-	g := r.openMapping(n, "person ", "column", "rows", "persons", "one_part")
+	g := r.openMapping(n, "person ", "column", "rows", "persons", "identifiers", "one_part")
 	p := &Person{Column: g.prose("column", hint)}
 	i := s.Find(p.Column)
 	switch {
@@ -53,6 +56,10 @@ func (r *reader) readPerson(f fields, s *Schema) {
 	if g.has("persons") {
 		p.Persons = g.whole("persons", 1, 1<<31-1, "write about how many persons there are, from public knowledge, or "+
 			"remove the line")
+	}
+	if g.has("identifiers") {
+		p.Whole = g.choice("identifiers", "must be text or whole", "write identifiers: whole if each is a whole number, so that 123 and "+
+			"123.0 are one person, or remove the line", "text", "whole") == "whole"
 	}
 	if g.has("one_part") {
 		p.OnePart = g.boolean("one_part", "write one_part: true if no person has rows in two parts, or remove the line")
@@ -70,6 +77,9 @@ func (p *Person) personTree() *node {
 	n.addPair("column", textNode(p.Column))
 	n.addCount("rows", p.Rows)
 	n.addCount("persons", p.Persons)
+	if p.Whole {
+		n.addPair("identifiers", textNode("whole"))
+	}
 	n.addFlag("one_part", p.OnePart)
 	return n
 }

@@ -14,9 +14,11 @@ func withPerson(line string) []byte {
 
 func TestPersonIsReadAndWritten(t *testing.T) {
 	for line, want := range map[string]Person{
-		"{column: id, rows: 1}":                   {Column: "id", Rows: 1},
-		"{column: id, rows: 20, persons: 100000}": {Column: "id", Rows: 20, Persons: 100000},
-		"{column: id, rows: 2, one_part: true}":   {Column: "id", Rows: 2, OnePart: true},
+		"{column: id, rows: 1}":                                     {Column: "id", Rows: 1},
+		"{column: id, rows: 20, persons: 100000}":                   {Column: "id", Rows: 20, Persons: 100000},
+		"{column: id, rows: 2, one_part: true}":                     {Column: "id", Rows: 2, OnePart: true},
+		"{column: id, rows: 1, identifiers: text}":                  {Column: "id", Rows: 1},
+		"{column: id, rows: 1, identifiers: whole, one_part: true}": {Column: "id", Rows: 1, Whole: true, OnePart: true},
 	} {
 		s, err := Parse(withPerson(line))
 		if err != nil {
@@ -61,6 +63,7 @@ func TestPersonRefusals(t *testing.T) {
 		{"{column: id, rows: many}", "must be a whole number between 1 and"},
 		{"{column: id, rows: 1, persons: -1}", "must be a whole number between 1 and"},
 		{"{column: id, rows: 1, one_part: perhaps}", "must be true or false"},
+		{"{column: id, rows: 1, identifiers: number}", "must be text or whole"},
 		{"{column: id, rows: 1, row: 2}", "must be one of those known here"},
 	} {
 		if _, err := Parse(withPerson(c.line)); err == nil || !strings.Contains(err.Error(), c.want) {

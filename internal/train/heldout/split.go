@@ -44,8 +44,14 @@ func Spelling(s *schema.Schema) string {
 		place = -1
 	}
 	missing := slices.Sorted(slices.Values(s.Dialect.Missing))
-	return fmt.Sprintf("column %d, trim %t, quote %q, missing %q, encoding %q", place, s.Dialect.Trim, s.Dialect.Quote, missing,
-		s.Dialect.Encoding)
+	words := fmt.Sprintf("column %d, trim %t, quote %q, missing %q", place, s.Dialect.Trim, s.Dialect.Quote, missing)
+	if s.Person.Whole {
+		words += ", whole numbers"
+	}
+	if of := s.Dialect.Spelling(); of != "" {
+		words += ", " + of
+	}
+	return words
 }
 
 // Check refuses a share out of range.

@@ -472,8 +472,9 @@ func TestTableMustNotChangeWhileItIsDivided(t *testing.T) {
 
 // What decides the text of an identifier is in its description, and what does not is not.
 func TestSpellingTellsWhoseCoinItIs(t *testing.T) {
+	kind := ""
 	parse := func(dialect, column string) string {
-		s, err := schema.Parse([]byte("name: t\nunit: one row\nrelation: replace-one\nperson: {column: p, rows: 3}\nfile: {" + dialect +
+		s, err := schema.Parse([]byte("name: t\nunit: one row\nrelation: replace-one\nperson: {column: p, rows: 3" + kind + "}\nfile: {" + dialect +
 			"}\ncolumns: [" + column + "{name: p, role: ignored}, " +
 			"{name: z, role: public, category: {levels: [q, r], missing: false}}, {name: y, role: public, label: {levels: [a, b], positive: b}}]"))
 		if err != nil {
@@ -490,10 +491,16 @@ func TestSpellingTellsWhoseCoinItIs(t *testing.T) {
 		}
 	}
 	for _, other := range []string{usual + ", trim: true", strings.Replace(usual, `'"'`, `""`, 1), strings.Replace(usual, "NA", "na", 1),
-		strings.Replace(usual, "true", "false", 1)} {
+		strings.Replace(usual, "true", "false", 1), usual + `, encoding: windows-1252`, usual + `, thousands: "'"`} {
 		if parse(other, "") == first {
 			t.Errorf("%s reads the same identifiers", other)
 		}
+	}
+	if kind = ", identifiers: text"; parse(usual, "") != first {
+		t.Error("identifiers that are texts anyway are other identifiers")
+	}
+	if kind = ", identifiers: whole"; parse(usual, "") == first {
+		t.Error("whole numbers are the same identifiers as texts")
 	}
 	if bare := strings.Replace(usual, "true", "false", 1); parse(bare, "") == parse(bare, more) {
 		t.Error("another place of a file without a header reads the same identifiers")

@@ -100,7 +100,7 @@ func truthOf[T string | []byte](text T) int {
 // else of the text's bucket, or of "other".
 func readCategory[T string | []byte](c *Coder, cell T) (column.Cell, Fate) {
 	if c.identify != nil {
-		return column.Cell{Code: c.identify([]byte(cell))}, Read
+		return c.readIdentifier([]byte(cell))
 	}
 	if at, ok := c.levels[string(cell)]; ok {
 		return codeOrFault(at.code, at.fate)

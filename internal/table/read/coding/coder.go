@@ -28,7 +28,8 @@ type Coder struct {
 
 	categories
 
-	identify func(cell []byte) uint32 // for identifiers: the code of a cell
+	identify func(form []byte) uint32 // for identifiers
+	whole    bool                     // they are whole numbers
 
 	// For numbers.
 	lower, upper float64
@@ -53,12 +54,6 @@ func New(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 			categories: newCategories(c.Levels, d.Missing, c.MissingCode(), c.OtherCode(), c.Buckets)}, nil
 	}
 	return newNumberCoder(c, d)
-}
-
-// NewIdentifier returns the coder of a column of identifiers. identify returns the code of a cell; a
-// missing cell counts as empty.
-func NewIdentifier(name string, identify func(cell []byte) uint32) *Coder {
-	return &Coder{Name: name, identify: identify}
 }
 
 // IsDate reports whether its cells are dates.
@@ -187,6 +182,8 @@ func (c *Coder) ReadFloat(x float64) (column.Cell, Fate) {
 		return c.readNumber(x)
 	case c.days:
 		x = math.Floor(x) // the day of a time of day
+	case c.identify != nil:
+		return readDigits(c, appendIdentifier(make([]byte, 0, 24), x, 64))
 	}
 	return readDigits(c, AppendDecimal(make([]byte, 0, 24), x))
 }
@@ -197,6 +194,8 @@ func (c *Coder) ReadSingle(x float32) (column.Cell, Fate) {
 	switch wide := float64(x); {
 	case wide != wide, c.Number && c.date == "" && slices.ContainsFunc(c.tokenValues, same):
 		return c.ReadMissing()
+	case c.identify != nil && !math.IsInf(wide, 0):
+		return readDigits(c, appendIdentifier(make([]byte, 0, 24), wide, 32))
 	case !c.Number && !math.IsInf(wide, 0):
 		return readDigits(c, appendDecimal(make([]byte, 0, 24), wide, 32))
 	default:

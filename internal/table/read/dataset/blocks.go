@@ -223,7 +223,7 @@ func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error
 	}
 	if at := r.s.PersonColumn(); at >= 0 {
 		if r.persons != nil {
-			part.persons = newPersonCoder(r.s.Columns[at].Name, r.persons.ids.fork())
+			part.persons = newPersonCoder(r.s, r.persons.ids.fork())
 		}
 		part.cols[at] = part.persons
 	}

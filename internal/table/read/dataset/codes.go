@@ -20,8 +20,8 @@ type coder struct {
 }
 
 // newPersonCoder returns the coder of the column that identifies persons.
-func newPersonCoder(name string, ids *identifiers) *coder {
-	return &coder{Coder: coding.NewIdentifier(name, ids.numberOf), ids: ids}
+func newPersonCoder(s *schema.Schema, ids *identifiers) *coder {
+	return &coder{Coder: coding.NewIdentifier(s.Person, &s.Dialect, ids.numberOf), ids: ids}
 }
 
 // newCoders returns a coder for each column, and one for the label. Ignored and derived columns have
@@ -31,7 +31,7 @@ func newCoders(s *schema.Schema) (cols []*coder, label *coder, err error) {
 	for j := range s.Columns {
 		c := &s.Columns[j]
 		if j == s.PersonColumn() {
-			cols[j] = newPersonCoder(c.Name, newIdentifiers(s.Dialect.Missing))
+			cols[j] = newPersonCoder(s, newIdentifiers())
 			continue
 		}
 		if c.Role == schema.Ignored || c.Derived != schema.InFile {

@@ -5,7 +5,6 @@ package dataset
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"slices"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
@@ -20,22 +19,21 @@ const Nobody = 0
 type identifiers struct {
 	key     [32]byte
 	numbers map[[16]byte]uint32
-	missing []string // cells that count as missing identifiers
 	text    []byte
 }
 
-func newIdentifiers(missing []string) *identifiers {
-	ids := &identifiers{numbers: map[[16]byte]uint32{}, missing: missing}
+func newIdentifiers() *identifiers {
+	ids := &identifiers{numbers: map[[16]byte]uint32{}}
 	rand.Read(ids.key[:]) // it never fails
 	return ids
 }
 
-// numberOf returns the person with this identifier.
-func (ids *identifiers) numberOf(cell []byte) uint32 {
-	if len(cell) == 0 || slices.Contains(ids.missing, string(cell)) {
+// numberOf returns the person with an identifier of this form (coding.NewIdentifier).
+func (ids *identifiers) numberOf(form []byte) uint32 {
+	if len(form) == 0 {
 		return Nobody
 	}
-	ids.text = append(append(ids.text[:0], ids.key[:]...), cell...)
+	ids.text = append(append(ids.text[:0], ids.key[:]...), form...)
 	sum := sha256.Sum256(ids.text)
 	key := [16]byte(sum[:16])
 	return ids.numberKey(key)
@@ -53,7 +51,7 @@ func (ids *identifiers) numberKey(key [16]byte) uint32 {
 
 // fork returns identifiers for some of the rows, with the same key and separate numbers.
 func (ids *identifiers) fork() *identifiers {
-	return &identifiers{key: ids.key, numbers: map[[16]byte]uint32{}, missing: ids.missing}
+	return &identifiers{key: ids.key, numbers: map[[16]byte]uint32{}}
 }
 
 // byNumber returns the hashes of identifiers by the number of the person; Nobody's is 0.

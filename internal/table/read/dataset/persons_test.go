@@ -138,6 +138,68 @@ func TestIdentifiersOfEveryType(t *testing.T) {
 	}
 }
 
+// However a source has an identifier, it has one form: the digits of a whole number where the schema says that
+// identifiers are such, and else the text in NFC. Nothing else is taken for the same.
+func TestIdentifiersHaveOneForm(t *testing.T) {
+	type row[T any] struct {
+		ID  T      `parquet:"pid"`
+		Age int32  `parquet:"age"`
+		Ill string `parquet:"ill"`
+	}
+	typed := []string{writeParquet(t, []row[int64]{{123, 30, "no"}}), writeParquet(t, []row[uint32]{{123, 30, "no"}}),
+		writeParquet(t, []row[float64]{{123, 30, "no"}}), writeParquet(t, []row[float32]{{123, 30, "no"}}),
+		writeParquet(t, []row[string]{{"123", 30, "no"}})}
+	for _, c := range []struct {
+		kind  string
+		file  string
+		texts [][]string // the spellings of one person each
+	}{
+		{"text", "", [][]string{{"123"}, {"0123"}, {"123.0"}, {"+123"}, {"Zo\u00eb", "Zoe\u0308"}, {"ZO\u00cb"}, {"1e3"}}},
+		{"whole", "", [][]string{{"123", "0123", "123.0", "+123", "123.", "00123.000"}, {"-5", "-05.0", "\u22125"}, {"0", "-0", "000", "0.0"},
+			{"123.5"}, {"1e3"}, {"123 "}, {"12a"}, {"--1"}, {"."}, {"9007199254740993", "9007199254740993.0"}, {"9007199254740992"},
+			{"Zo\u00eb", "Zoe\u0308"}}},
+		{"whole", `, decimal: ",", thousands: "."`, [][]string{{"123", "123,0"}, {"1234", "1.234", "1.234,00"}, {"123.0"}, {"1,234"}}},
+	} {
+		text := strings.Replace(personSchema, "rows: 1}", "rows: 1, identifiers: "+c.kind+"}", 1)
+		text = strings.Replace(text, "\"?\"]}", "\"?\", \"-1\"]"+c.file+"}", 1)
+		s, err := schema.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, want := "pid,age,ill\n", []uint32{}
+		for k, texts := range c.texts {
+			for _, spelling := range texts {
+				rows, want = rows+"\""+spelling+"\",30,no\n", append(want, uint32(k+1))
+			}
+		}
+		rows, want = rows+"-1,30,no\n", append(want, Nobody)
+		if c.kind == "whole" {
+			rows, want = rows+"-01,30,no\n", append(want, Nobody)
+		}
+		for range typed {
+			want = append(want, 1)
+		}
+		tab, err := Read(t.Context(), s, Options{}, append([]string{writeFile(t, "t.csv", rows)}, typed...)...)
+		if err != nil || !slices.Equal(tab.Persons, want) {
+			t.Errorf("%s %s: persons %v, want %v, %v", c.kind, c.file, tab.Persons, want, err)
+		}
+		held, err := NewBuilder(t.Context(), s, []string{"pid", "age", "ill"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cell := range []coding.Cell{coding.TextCell("123"), coding.IntegerCell(123), coding.UnsignedCell(123), coding.NumberCell(123),
+			coding.SingleCell(123), coding.DecimalCell("123"), coding.IntegerCell(-1), coding.NumberCell(-1), coding.NumberCell(math.Inf(1)),
+			coding.DecimalCell("1000000000000000000000"), coding.NumberCell(1e21), coding.IntegerCell(0), coding.NumberCell(math.Copysign(0, -1))} {
+			if err := held.Add([]coding.Cell{cell, coding.NumberCell(30), coding.TextCell("no")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tab, err = held.Table(); err != nil || !slices.Equal(tab.Persons, []uint32{1, 1, 1, 1, 1, 1, 0, 0, 0, 2, 2, 3, 3}) {
+			t.Errorf("%s %s: persons in memory %v, %v", c.kind, c.file, tab.Persons, err)
+		}
+	}
+}
+
 // Who predicts is not asked for an identifier, and a training table without one is refused.
 func TestWhoseRowsAreIsAskedOfTrainingAlone(t *testing.T) {
 	s, err := schema.Parse([]byte(personSchema))

@@ -146,8 +146,7 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 		if opts.Labels == LabelsIgnored { // no one asks whose the rows are
 			r.cols[at] = nil
 		} else if opts.Persons != nil {
-			opts.Persons.ids.missing = s.Dialect.Missing
-			r.cols[at] = newPersonCoder(s.Columns[at].Name, opts.Persons.ids)
+			r.cols[at] = newPersonCoder(s, opts.Persons.ids)
 		}
 		r.persons = r.cols[at]
 	}

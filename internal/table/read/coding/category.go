@@ -108,7 +108,8 @@ func readCategory[T string | []byte](c *Coder, cell T) (column.Cell, Fate) {
 	return c.readUnusual([]byte(cell))
 }
 
-func (c *Coder) readUnusual(cell []byte) (column.Cell, Fate) {
+func (c *Coder) readUnusual(text []byte) (column.Cell, Fate) {
+	cell := text
 	if !isASCII(cell) {
 		cell = norm.NFC.Bytes(cell)
 		if at, ok := c.levels[string(cell)]; ok {
@@ -133,10 +134,11 @@ func (c *Coder) readUnusual(cell []byte) (column.Cell, Fate) {
 	if truth >= 0 && c.truths[truth] >= 0 {
 		return column.Cell{Code: uint32(c.truths[truth])}, Read
 	}
-	switch {
-	case c.buckets > 0:
+	if c.buckets > 0 {
 		return column.Cell{Code: uint32(c.unknown - c.buckets + bucketOf(cell, c.buckets))}, Read
-	case c.isLabel:
+	}
+	note(c, text)
+	if c.isLabel {
 		return codeOrFault(c.unknown, Unreadable)
 	}
 	return codeOrFault(c.unknown, Other)

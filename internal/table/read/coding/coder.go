@@ -26,6 +26,10 @@ type Coder struct {
 	trim     bool // white space around a text does not count
 	numerals Numerals
 
+	// Note receives the text of each cell that is Other or Unreadable, for a check. It may be nil, as in
+	// all other readings.
+	Note func(text []byte)
+
 	categories
 
 	identify func(form []byte) uint32 // for identifiers
@@ -160,7 +164,14 @@ func ReadText[T string | []byte](c *Coder, cell T) (column.Cell, Fate) {
 	if len(cell) == 0 {
 		return c.ReadMissing()
 	}
+	note(c, cell)
 	return c.standIn(Unreadable)
+}
+
+func note[T string | []byte](c *Coder, text T) {
+	if c.Note != nil {
+		c.Note([]byte(text))
+	}
 }
 
 // ReadInteger is ReadCell for an integer.
@@ -266,6 +277,7 @@ func readDigits[T string | []byte](c *Coder, digits T) (column.Cell, Fate) {
 	if days, ok := parseDigits(c, digits); ok {
 		return c.readNumber(float64(days - c.since))
 	}
+	note(c, digits)
 	return c.standIn(Unreadable)
 }
 

@@ -41,7 +41,7 @@ func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, 
 		return err
 	}
 	for _, path := range paths {
-		if IsAddress(path) || isReadOnce(ctx, path) { // its rows may be others by now than those that were read
+		if IsAddress(path) || path == Cells || isReadOnce(ctx, path) { // its rows may be others by now than those that were read
 			return &dp.ParamError{Op: "dataset", Param: "data", Want: "must be a file: this command reads rows twice", Got: path,
 				Hint: "write the table to a file first; in a database an exported model can also run where the rows are"}
 		}

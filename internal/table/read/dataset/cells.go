@@ -90,39 +90,27 @@ func orBroken(err error, broken *FaultError) error {
 	return err
 }
 
-func readCell(in *bufio.Reader) (coding.Cell, error) {
-	switch kind, text, number, err := readCellParts(in); kind {
-	case 'n':
-		return coding.NumberCell(number), err
-	case 't':
-		return coding.TextCell(text), err
-	case '0', '1':
-		return coding.TruthCell(kind == '1'), err
-	default:
-		return coding.Cell{}, err
-	}
-}
-
-// readCellParts reads a cell's first byte and what follows it. A boolean is also returned as the
-// number 0 or 1.
-func readCellParts(in *bufio.Reader) (kind byte, text string, number float64, err error) {
-	if kind, err = in.ReadByte(); err != nil {
-		return 0, "", 0, err
+func readCell(in *bufio.Reader) (cell coding.Cell, err error) {
+	kind, err := in.ReadByte()
+	if err != nil {
+		return cell, err
 	}
 	switch kind {
 	case '-':
 	case '0', '1':
-		number = float64(kind - '0')
+		cell = coding.TruthCell(kind == '1')
 	case 'n':
 		var b [8]byte
 		_, err = io.ReadFull(in, b[:])
-		number = math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
+		cell = coding.NumberCell(math.Float64frombits(binary.LittleEndian.Uint64(b[:])))
 	case 't':
+		var text string
 		text, err = readCellText(in)
+		cell = coding.TextCell(text)
 	default:
 		err = errNoCell
 	}
-	return kind, text, number, err
+	return cell, err
 }
 
 // cellRows are the rows of a stream of cells.
@@ -130,7 +118,6 @@ type cellRows struct {
 	in    *bufio.Reader
 	names []string
 	plan  *layout
-	cells []cell
 }
 
 var errBrokenCells = &FaultError{File: memoryFile, Fault: "must be cells as the format has them, to their end"}
@@ -141,7 +128,6 @@ func (r *reader) openCells() (c *cellRows, err error) {
 	if c.names, err = readCellNames(c.in); err != nil {
 		return nil, orBroken(err, errBrokenCells)
 	}
-	c.cells = make([]cell, len(c.names))
 	c.plan, err = r.layoutByName(memoryFile, 0, c.names)
 	return c, err
 }
@@ -156,32 +142,6 @@ func (c *cellRows) nextRow() (more bool, err error) {
 	default:
 		return sign == '+', nil
 	}
-}
-
-func (c *cellRows) columns() []string { return c.names }
-func (c *cellRows) close() error      { return nil }
-
-func (c *cellRows) next() ([]cell, error) {
-	if more, err := c.nextRow(); err != nil {
-		return nil, err
-	} else if !more {
-		return nil, io.EOF
-	}
-	for i := range c.cells {
-		kind, text, number, err := readCellParts(c.in)
-		switch kind {
-		case '-':
-			c.cells[i] = cell{}
-		case 't':
-			c.cells[i] = cell{form: textual, text: []byte(text)}
-		default:
-			c.cells[i] = cell{form: numeric, number: number}
-		}
-		if err != nil {
-			return nil, orBroken(err, errBrokenCells)
-		}
-	}
-	return c.cells, nil
 }
 
 // readCellText reads a length and a text, and keeps the first maxField bytes. It allocates memory only

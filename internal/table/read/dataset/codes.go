@@ -17,6 +17,7 @@ type coder struct {
 	ids        *identifiers // for the column that identifies persons
 	recent     *recent      // for a table in a database
 	counts     *coding.Counts
+	texts      map[string]bool // some of the cells that do not fit; not nil in a Check, which keeps no codes
 }
 
 // newPersonCoder returns the coder of the column that identifies persons.
@@ -95,8 +96,14 @@ func takeCounts(coders []*coder) []coding.Counts {
 }
 
 func (c *coder) flushCodes() {
-	c.out.Append(c.pending)
+	c.store(c.pending)
 	c.pending = c.pending[:0]
+}
+
+func (c *coder) store(codes []uint32) {
+	if c.texts == nil {
+		c.out.Append(codes)
+	}
 }
 
 // takeColumn returns the stored cells, and forgets them.

@@ -176,7 +176,9 @@ func (pf *parquetFile) columnBytes(at int) (sum int64) {
 
 func (j *columnJob) readColumn(ctx context.Context, rows int) error {
 	j.coder.flushCodes()
-	j.coder.out.Grow(rows)
+	if j.coder.texts == nil {
+		j.coder.out.Grow(rows)
+	}
 	for i, pf := range j.files {
 		if err := j.readGroups(ctx, pf, j.at[i], groupRange{to: len(pf.groups)}); err != nil {
 			return err

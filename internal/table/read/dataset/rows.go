@@ -61,8 +61,6 @@ type rows interface {
 
 func (r *reader) openRows(path string) (rows, error) {
 	switch {
-	case path == Cells:
-		return r.openCells()
 	case FormatOf(path) == Parquet:
 		return r.openParquetRows(path)
 	}

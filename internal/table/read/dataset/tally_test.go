@@ -5,11 +5,15 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -38,7 +42,8 @@ func TestTallyOnPaper(t *testing.T) {
 	text := "x,c,y\n1,a,0\n,NA,1\n-1,,2\n\"25,5\",b,\n11,a,1\n-2,zz,0\n1e999,a,0\n"
 	got := tally(t, s, writeFile(t, "t.csv", text))
 	want := []CellCounts{
-		{Column: "x", Role: schema.Public, Missing: 2, Clamped: 2, Unreadable: 2},
+		{Column: "x", Role: schema.Public, Missing: 2, Clamped: 2, Unreadable: 2,
+			Cause: `they are numbers in another spelling: write decimal: "," under file`},
 		{Column: "c", Role: schema.Private, Missing: 1, Other: 2}, // "NA" is declared as a value
 		{Column: "y", Role: schema.Public, Missing: 1, Unreadable: 1, Label: true},
 	}
@@ -47,23 +52,109 @@ func TestTallyOnPaper(t *testing.T) {
 	}
 }
 
-// Cells in Latin-1, and values spelt with other case or spaces, are pointed out.
-func TestTallyRemarks(t *testing.T) {
+// The cause of cells that do not fit is named, and moves when a column does not fit: without one, half of a
+// category's cells may be values that it leaves out.
+func TestTallyNamesCauses(t *testing.T) {
 	s := tinySchema()
-	text := header + "1,2, X,0\n3,4,M\xfcller,1\n5,6,Y ,0\n7,8,z,1\n1,2,x,0\n"
-	got := tally(t, s, writeFile(t, "t.csv", text))
-	counts := got.Columns
-	at := slices.IndexFunc(counts, func(c CellCounts) bool { return c.Column == "c" })
-	if counts[at].Respelled != 2 || counts[at].NotUTF8 != 1 || counts[at].Other != 4 {
-		t.Errorf("counts %+v of %d rows", counts[at], got.Rows)
+	fits := func(cells ...string) (bool, string) {
+		var text strings.Builder
+		text.WriteString(header)
+		for _, c := range cells {
+			fmt.Fprintf(&text, "1,2,%s,0\n", c)
+		}
+		got := tally(t, s, writeFile(t, "t.csv", text.String()))
+		var b strings.Builder
+		if err := got.WriteText(&b, Mostly); err != nil {
+			t.Fatal(err)
+		}
+		return len(got.Misfits(Mostly)) == 0, b.String()
 	}
-	var b strings.Builder
-	if err := got.WriteText(&b, Mostly); err != nil {
+	for _, row := range []struct {
+		cells string
+		fit   bool
+		want  string
+	}{
+		{"x x x", true, "4 of 4 columns: every cell is taken as it stands"},
+		{"x x x x x x x x x X", true, "other letter case"}, // 10 %
+		{"x x x x X", false, "other letter case"},          // 20 %
+		{"x x x M\xfcller", false, "not UTF-8"},
+		{"x x x z w", true, "2 (40 %)"},
+		{"x x z w", false, `column "c" does not fit: 50 % of its cells`},
+	} {
+		if fit, text := fits(strings.Fields(row.cells)...); fit != row.fit || !strings.Contains(text, row.want) {
+			t.Errorf("%q: fits: %v, %s", row.cells, fit, text)
+		}
+	}
+}
+
+// From the declared share on, a schema does not fit: of the cells that are not missing, and in the label of all.
+func TestMisfits(t *testing.T) {
+	for _, row := range []struct {
+		n   CellCounts
+		fit bool
+	}{
+		{CellCounts{Unreadable: 19}, true},
+		{CellCounts{Unreadable: 20}, false},
+		{CellCounts{Clamped: 10, Unreadable: 10}, false},
+		{CellCounts{Missing: 99}, true},
+		{CellCounts{Missing: 100}, false},
+		{CellCounts{Missing: 95, Unreadable: 1}, false},
+		{CellCounts{Missing: 95, Other: 2}, true},
+		{CellCounts{Missing: 96, Other: 2}, false},
+		{CellCounts{Other: 49}, true},
+		{CellCounts{Other: 50}, false},
+		{CellCounts{Other: 20, Cause: "they are spelt otherwise"}, false},
+		{CellCounts{Label: true, Missing: 19}, true},
+		{CellCounts{Label: true, Missing: 10, Unreadable: 10}, false},
+		{CellCounts{}, true},
+	} {
+		one := &Tally{Rows: 100, Columns: []CellCounts{row.n}}
+		if got := len(one.Misfits(Mostly)) == 0; got != row.fit {
+			t.Errorf("%+v fits: %v", row.n, got)
+		}
+		if len(one.Misfits(100)) != 0 && row.n.repaired() < 100 && row.n.Missing == 0 {
+			t.Errorf("%+v does not fit at 100 %%", row.n)
+		}
+	}
+	if got := (&Tally{Columns: []CellCounts{{}}}).Misfits(Mostly); len(got) != 0 {
+		t.Errorf("no rows: %v", got)
+	}
+}
+
+// The counts are what a Read does with the cells, and name the same columns, in every source.
+func TestTallyIsTheReading(t *testing.T) {
+	rows, s := randomRows(2000), smallSchema()
+	s.Label.Default = 0
+	file := filepath.Join(t.TempDir(), "t.db")
+	db, err := sql.Open("sqlite", file)
+	if err == nil {
+		_, err = db.Exec(`CREATE TABLE t (age, income, city, rank, note, sick);
+			INSERT INTO t VALUES (50, 20, 'Rome', 1, '', 'no'), ('x', 2e9, 'Paris', '2.0', '', 1), (NULL, 1, NULL, 7, '', 'never')`)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 cells are not UTF-8", "2 cells differ from a declared value by letter case", "(80 %)"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("%q is not in\n%s", want, b.String())
+	for _, path := range []string{writeCSV(t, rows), writeParquet(t, rows), "sqlite:" + file + "?table=t"} {
+		whole, err := Read(t.Context(), s, Options{Count: true}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tally(t, s, path)
+		var names []string
+		for _, c := range got.Columns {
+			names = append(names, c.Column)
+			j := s.Find(c.Column)
+			if c.Label {
+				j = len(s.Columns)
+			}
+			want := coding.Counts{coding.Missing: c.Missing, coding.Other: c.Other, coding.Clamped: c.Clamped,
+				coding.Unreadable: c.Unreadable}
+			if whole.Counts[j] != want {
+				t.Errorf("%s, %s: %+v, and read %v", path, c.Column, c, whole.Counts[j])
+			}
+		}
+		if !slices.Equal(names, []string{"age", "income", "city", "rank", "sick"}) || got.Rows != whole.Rows {
+			t.Errorf("%s: columns %v of %d rows", path, names, got.Rows)
 		}
 	}
 }

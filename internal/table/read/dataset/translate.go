@@ -49,7 +49,7 @@ func (t *translator) appendCodes(r *pages.Run, fault func(row int) error) error 
 			}
 		}
 	}
-	t.coder.out.Append(t.codes)
+	t.coder.store(t.codes)
 	return nil
 }
 

@@ -106,10 +106,29 @@ func TestFromNamesToAModel(t *testing.T) {
 	for _, c := range scored["contributions"].([]any) {
 		sum += c.(args)["points"].(float64)
 	}
+	if remarks := scored["remarks"].(args); remarks["age"] != "missing (read as the default 45)" {
+		t.Errorf("of a row without cells: %v", remarks)
+	}
+	row := args{}
+	for _, in := range explained["inputs"].([]any) {
+		if row[in.(args)["name"].(string)] = in.(args)["lower"]; in.(args)["levels"] != nil {
+			row[in.(args)["name"].(string)] = in.(args)["levels"].([]any)[0]
+		}
+	}
+	row["age"] = "forty"
+	remarks := mustCall(t, "score", args{"model": text, "row": row}, nil)["remarks"].(args)
+	if len(remarks) != 1 || remarks["age"] != "unreadable as a number (read as the default 45)" {
+		t.Errorf("remarks %v", remarks)
+	}
 	if p := scored["probability"].(float64); math.Abs(math.Log(p/(1-p))-sum) > 1e-3 {
 		t.Errorf("a score of %g is not the sum %g of its parts", p, sum)
 	}
 	exact := mustCall(t, "evaluate", args{"model": text, "name": "held.csv", "costs": "1:5"}, table)
+	odd := bytes.Replace(table, []byte("\n"), []byte("\nforty"), 1)
+	if cells := mustCall(t, "evaluate", args{"model": text, "name": "odd.csv"}, odd)["cells"].([]any); len(cells) != 2 ||
+		!strings.HasPrefix(cells[1].(string), `column "age": 1 of`) {
+		t.Errorf("cells %v", cells)
+	}
 	if exact["private"] != false || len(exact["roc"].([]any)) < 2 || math.Abs(exact["threshold"].(float64)-1.0/6) > 1e-9 {
 		t.Errorf("exact: %v", exact)
 	}

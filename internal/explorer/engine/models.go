@@ -202,11 +202,14 @@ func scoreRow(a struct {
 	if err != nil {
 		return nil, err
 	}
-	row := make([]column.Cell, len(m.Schema.Columns))
-	for i, name := range coder.Names() {
-		if _, err := coder.Code(i, cellOf(a.Row[name]), row); err != nil {
+	names := coder.Names()
+	row, fates := make([]column.Cell, len(m.Schema.Columns)), make([]coding.Counts, len(names))
+	for i, name := range names {
+		fate, err := coder.Code(i, cellOf(a.Row[name]), row)
+		if err != nil {
 			return nil, err
 		}
+		fates[i][fate]++
 	}
 	coder.Derive(row)
 	scores := make([]float64, scorer.Width())
@@ -214,7 +217,11 @@ func scoreRow(a struct {
 		return nil, err
 	}
 	class := m.Label(scores)
-	out := map[string]any{"class": m.Schema.Label.Levels[class].Value}
+	remarks := map[string]string{} // by column, on cells that are not as declared
+	for _, u := range coder.CountUndeclared(fates) {
+		remarks[u.Column] = u.Remark(m.Schema)
+	}
+	out := map[string]any{"class": m.Schema.Label.Levels[class].Value, "remarks": remarks}
 	if len(scores) == 1 {
 		out["probability"] = scores[0]
 	} else {

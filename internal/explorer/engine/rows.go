@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
@@ -91,7 +92,11 @@ func (t *tail) ReadAt(b []byte, at int64) (int, error) {
 
 // readTable reads the rows of a file.
 func readTable(ctx context.Context, s *schema.Schema, name string, file *File) (*dataset.Table, error) {
-	return dataset.Read(dataset.WithFile(ctx, name, file, file.Size), s, dataset.Options{}, name)
+	return readTableBy(ctx, s, dataset.Options{}, name, file)
+}
+
+func readTableBy(ctx context.Context, s *schema.Schema, opts dataset.Options, name string, file *File) (*dataset.Table, error) {
+	return dataset.Read(dataset.WithFile(ctx, name, file, file.Size), s, opts, name)
 }
 
 // countUnits returns the number of rows of a table, or of persons if the schema declares those. A bill
@@ -178,7 +183,7 @@ func evaluateModel(ctx context.Context, a evaluateArgs, file *File, tell func(an
 	if threshold.Given() && m.Width() == 1 {
 		from = threshold.At
 	}
-	t, err := readTable(ctx, m.Schema, a.Name, file)
+	t, err := readTableBy(ctx, m.Schema, dataset.Options{Count: true}, a.Name, file)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +193,7 @@ func evaluateModel(ctx context.Context, a evaluateArgs, file *File, tell func(an
 	}
 	out, err := asMap(r)
 	placeGroups(out)
+	out["cells"] = coding.DescribeUndeclared(m.Schema, r.Undeclared, r.Rows)
 	if err != nil || r.Ranking == nil {
 		return out, err
 	}

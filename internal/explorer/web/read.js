@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Step 4: everything that can be read off a model, and what held-out rows say about it.
-import { $, el, field, select, numbers, number, percent, complain, download, debounce } from "./dom.js";
+import { $, el, field, list, select, numbers, number, percent, complain, download, debounce } from "./dom.js";
 import { app, engine, budget, charge, finish, keep, bytesOf, token } from "./app.js";
 import { Engine } from "./engine.js";
 import { drawShape, drawBars, drawSquare, figure } from "./charts.js";
@@ -58,20 +58,24 @@ async function shapes() {
 }
 
 async function whatIf() {
-  const x = await explain(), row = {};
+  const x = await explain(), row = {}, notes = {};
   const answer = el("div", { "aria-live": "polite" });
   const ask = debounce(80, () => trying(async () => {
     const r = await engine.call("score", { model: model().text, row });
+    for (const name in notes) notes[name].textContent = r.remarks[name] ?? "";
     const parts = [...r.contributions].sort((a, b) => Math.abs(b.points) - Math.abs(a.points)).slice(0, 15);
     answer.replaceChildren(
       r.probability === undefined ? numbers("Probabilities", ["Class", "Probability"], Object.entries(r.probabilities).map(([c, p]) => [c, percent(p)])) : el("p", { class: "answer" }, percent(r.probability)),
       el("p", { class: "note" }, "is the model's probability of the positive class for this invented row."),
       figure("Why", "Points of log-odds that each column adds.", drawBars("Points of each column", parts.map(p => [`${p.feature}: ${p.value ?? ""}`, p.points, number(p.points)])), ["Column", "points"], parts.map(p => [p.feature, number(p.points)])));
   }));
-  const control = f => {
+  const control = (f, i) => {
     row[f.name] = f.levels?.[0] ?? String(Number(((f.lower + f.upper) / 2).toPrecision(2)));
-    const change = { input: e => { row[f.name] = e.target.value; ask(); } };
-    return field(f.name, f.levels ? select(f.levels.map(l => [l, l]), row[f.name], { on: change }) : el("input", { type: "text", inputmode: "decimal", value: row[f.name], autocomplete: "off", on: change }));
+    const change = { input: e => { row[f.name] = e.target.value; ask(); } }, id = `note-${i}`;
+    notes[f.name] = el("span", { class: "note", id, role: "status" });
+    const input = f.levels ? select(f.levels.map(l => [l, l]), row[f.name], { on: change }) :
+      el("input", { type: "text", inputmode: "decimal", value: row[f.name], autocomplete: "off", "aria-describedby": id, on: change });
+    return el("div", {}, field(f.name, input), notes[f.name]);
   };
   const inputs = x.inputs.map(control);
   ask();
@@ -135,6 +139,7 @@ function judged(r, positive) {
   const mark = labels?.length === 2 && p >= 0 && [share(1 - p), share(p)];
   const groups = (r.calibration ?? []).map(g => [g.mean_score ?? (g.from + g.to) / 2, g.share, g.share_interval]);
   return [el("p", { class: r.private ? "note" : "alarm" }, r.private ? "Private: paid for, with noise. You may show this." : "NOT PRIVATE: exact numbers of these rows."),
+    list(r.cells),
     numbers("Measures", ["Measure", "Value", r.private ? "In 95 of 100 cases" : "Kind"], Object.entries(measures).filter(([k]) => Number.isFinite(r[k])).map(([k, name]) => [name, number(r[k]), between(r[k + "_interval"])])),
     el("div", { class: "charts" },
       r.roc?.length > 0 && figure("ROC", "How many positive rows are found, and at how many false alarms." + (mark ? " The ring is the threshold." : ""),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -95,47 +94,66 @@ func DescribeUndeclared(s *schema.Schema, all []Undeclared, rows int) (lines []s
 
 // describe says what the cells are, and how they are read.
 func (u Undeclared) describe(s *schema.Schema, rows int) string {
-	var parts []string
-	add := func(n int, what, readAs string) {
-		if n == 0 {
-			return
+	text := ""
+	for k, r := range u.remarks(s) {
+		if k == 0 {
+			text = fmt.Sprintf("%d of %s %s", r.cells, plaintext.Count(rows, "cell"), r.text)
+		} else {
+			text += fmt.Sprintf(", %d %s", r.cells, r.text)
 		}
-		how := strconv.Itoa(n)
-		if len(parts) == 0 {
-			how = fmt.Sprintf("%d of %s", n, plaintext.Count(rows, "cell"))
-		}
-		parts = append(parts, fmt.Sprintf("%s %s (read as %s)", how, what, readAs))
 	}
-	if j := s.Find(u.Column); j < 0 {
+	if u.Cells() >= rows {
+		text += "; no cell is as declared"
+	}
+	return text
+}
+
+// Remark says of one cell what it is and how it is read, as in "missing (read as other)".
+func (u Undeclared) Remark(s *schema.Schema) string { return u.remarks(s)[0].text }
+
+// remark says something about so many cells.
+type remark struct {
+	cells int
+	text  string
+}
+
+func (u Undeclared) remarks(s *schema.Schema) (all []remark) {
+	add := func(n int, what, readAs string) {
+		if n > 0 {
+			all = append(all, remark{n, what + " (read as " + readAs + ")"})
+		}
+	}
+	j := s.Find(u.Column)
+	if j < 0 {
 		class := "" // an undeclared cell of a label without a default is refused
 		if s.Label.Default >= 0 {
 			class = s.Label.Levels[s.Label.Default].Value
 		}
 		add(u.Unreadable, "undeclared", class)
 		add(u.Missing, "missing", class)
-	} else if c := &s.Columns[j]; c.Kind == schema.Category {
+		return all
+	}
+	c := &s.Columns[j]
+	if c.Kind == schema.Category {
 		add(u.Other, "undeclared", "other")
 		add(u.Missing, "missing", "other")
-	} else {
-		show := func(x float64) string {
-			if c.Date != "" {
-				return schema.FormatDate(c.Date, int(x)+c.Since)
-			}
-			return strconv.FormatFloat(x, 'g', -1, 64)
-		}
-		what, standIn := "unreadable as numbers", "missing"
+		return all
+	}
+	show := func(x float64) string {
 		if c.Date != "" {
-			what = "unreadable as dates " + c.Date
+			return schema.FormatDate(c.Date, int(x)+c.Since)
 		}
-		if !c.Missing && c.Default != nil {
-			standIn = "the default " + show(c.Clamp(*c.Default))
-		}
-		add(u.Unreadable, what, standIn)
-		add(u.Clamped, "outside "+show(c.Lower)+" to "+show(c.Upper), "the nearer bound")
-		add(u.Missing, "missing", standIn)
+		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	if u.Cells() >= rows {
-		parts[len(parts)-1] += "; no cell is as declared"
+	what, standIn := "unreadable as a number", "missing"
+	if c.Date != "" {
+		what = "unreadable as a date " + c.Date
 	}
-	return strings.Join(parts, ", ")
+	if !c.Missing && c.Default != nil {
+		standIn = "the default " + show(c.Clamp(*c.Default))
+	}
+	add(u.Unreadable, what, standIn)
+	add(u.Clamped, "outside "+show(c.Lower)+" to "+show(c.Upper), "the nearer bound")
+	add(u.Missing, "missing", standIn)
+	return all
 }

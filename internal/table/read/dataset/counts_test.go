@@ -107,9 +107,9 @@ func TestUndeclaredCellsAreDescribed(t *testing.T) {
 	found := coding.FindUndeclared(s, counts)
 	got := coding.DescribeUndeclared(s, found, 9)
 	want := []string{
-		`column "age": 3 of 9 cells unreadable as numbers (read as the default 7), 1 outside 0 to 100 (read as the nearer bound), ` +
+		`column "age": 3 of 9 cells unreadable as a number (read as the default 7), 1 outside 0 to 100 (read as the nearer bound), ` +
 			`2 missing (read as the default 7)`,
-		`column "income": 9 of 9 cells unreadable as dates DD.MM.YYYY (read as the default 04.01.2015); no cell is as declared`,
+		`column "income": 9 of 9 cells unreadable as a date DD.MM.YYYY (read as the default 04.01.2015); no cell is as declared`,
 		`column "rank": 1 of 9 cells undeclared (read as other)`, // a missing city is as declared
 		`column "sick": 1 of 9 cells undeclared (read as no)`,
 	}

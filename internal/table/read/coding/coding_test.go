@@ -5,9 +5,13 @@ package coding
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -186,5 +190,24 @@ func TestTypesThatCannotCarry(t *testing.T) {
 	}
 	if _, fate := label.ReadCell(TextCell("x")); !fate.Refused() || fate.Kind() != Unreadable {
 		t.Error(fmt.Sprint("a public label without a default: ", fate))
+	}
+}
+
+// A number is the nearest one to its digits, however few or many they are.
+func TestDecimalsAreNearest(t *testing.T) {
+	src := rand.New(rand.NewPCG(1, 2))
+	for range size.Of(20_000, 5_000_000) {
+		digits := strconv.FormatUint(src.Uint64()>>src.IntN(64), 10)
+		digits = digits[:min(len(digits), 17)]
+		at := src.IntN(len(digits) + 1)
+		text := []string{"", "+", "-", "00"}[src.IntN(4)] + digits[:at] + "." + digits[at:]
+		if src.IntN(8) == 0 {
+			text = strings.Replace(text, ".", "", 1)
+		}
+		got, ok := ParseDecimal(text)
+		want, err := strconv.ParseFloat(text, 64)
+		if !ok || err != nil || math.Float64bits(got) != math.Float64bits(want) {
+			t.Fatalf("%q is %v %t, want %v %v", text, got, ok, want, err)
+		}
 	}
 }

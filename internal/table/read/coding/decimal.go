@@ -14,12 +14,48 @@ import (
 // with at least one digit before or after the point. It refuses other forms that strconv accepts
 // (hexadecimal, underscores, inf, nan) and numbers beyond the range of float64. The result is finite.
 func ParseDecimal[T string | []byte](text T) (x float64, ok bool) {
+	if x, ok = parseShort(text); ok {
+		return x, true
+	}
 	if !isDecimal(text) {
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(string(text), 64)
 	return x, err == nil
 }
+
+// parseShort reads a number of at most 15 digits without an exponent. The digits and the power of ten
+// are exact as float64, so that the quotient is the nearest one to the number, as strconv returns it.
+func parseShort[T string | []byte](text T) (x float64, ok bool) {
+	i, digits, fraction := 0, 0, -1
+	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
+		i = 1
+	}
+	whole := 0
+	for ; i < len(text); i++ {
+		if d := text[i] - '0'; d <= 9 {
+			whole = 10*whole + int(d)
+			digits++
+		} else if text[i] == '.' && fraction < 0 {
+			fraction = digits
+		} else {
+			return 0, false
+		}
+	}
+	if digits == 0 || digits > 15 {
+		return 0, false
+	}
+	x = float64(whole)
+	if fraction >= 0 {
+		x /= powers[digits-fraction]
+	}
+	if text[0] == '-' {
+		x = -x
+	}
+	return x, true
+}
+
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 func isDecimal[T string | []byte](text T) bool {
 	i := 0

@@ -15,7 +15,7 @@ type coder struct {
 	pending    []uint32
 	out        column.Builder
 	ids        *identifiers // for the column that identifies persons
-	recent     *recent      // for a table in a database
+	recent     recent
 	counts     *coding.Counts
 	texts      map[string]bool // some of the cells that do not fit; not nil in a Check, which keeps no codes
 }
@@ -118,7 +118,7 @@ func (c *coder) takeColumn() column.Column {
 		var to []uint32
 		col.Values, to = c.dictionary.sortValues()
 		col.Codes.Recode(to)
-		c.dictionary, c.recent = numbers{}, nil // whose codes they were
+		c.dictionary, c.recent = numbers{}, recent{} // whose codes they were
 		if c.HasMarks() {
 			amount, _ := c.StandIn() // there is one beside marks
 			col.TakeMarks(amount)

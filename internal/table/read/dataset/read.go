@@ -7,10 +7,12 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/parallel"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -93,6 +95,7 @@ type reader struct {
 	opts   Options
 	paths  []string
 	faults faults
+	buffer int // bytes of CSV text that are split at once; 0: as many as is usual
 
 	cols    []*coder // parallel to the schema's Columns; nil: ignored or derived
 	persons *coder   // one of cols: the persons of the rows; nil: not read
@@ -203,11 +206,11 @@ func (r *reader) allCoders() []*coder { return append(slices.Clone(r.cols), r.la
 
 func (r *reader) makeTable() *Table {
 	t := &Table{Schema: r.s, Rows: r.rows - r.kept, Cols: make([]column.Column, len(r.cols))}
-	for j, c := range r.cols {
-		if c != nil && c != r.persons {
+	parallel.Each(len(r.cols), runtime.GOMAXPROCS(0), func(j int) {
+		if c := r.cols[j]; c != nil && c != r.persons {
 			t.Cols[j] = c.takeColumn()
 		}
-	}
+	})
 	if r.persons != nil {
 		t.Persons = r.persons.takePersons()
 	}

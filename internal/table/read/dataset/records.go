@@ -5,6 +5,7 @@ package dataset
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -34,17 +35,21 @@ type records struct {
 	src  io.Reader
 	d    schema.Dialect
 
-	buf  []byte
-	r, w int // buf[r:w] has been read from src and not yet split
+	buf  []byte // with slack bytes behind it
+	r, w int    // buf[r:w] has been read from src and not yet split
 	end  error
 
-	line   int      // line on which the current record starts, from 1, not counting line ends inside cells
-	next   int      // line on which the next record starts; line ends in cells are not counted, so that a message reveals nothing about cells
-	broken bool     // a cell of the current record contains a line end
-	count  int      // number of cells in the current record
-	fields [][]byte // the cells, unquoted and trimmed; surplus cells are not stored
-	text   []byte   // storage of fields
-	ends   []int    // ends of the cells in text
+	// For splitPlain: after a record that ends at scanned, bit i of stops says that the delimiter or a line
+	// feed is at block+i.
+	scanned, block int
+	stops          uint64
+
+	line   int       // line on which the current record starts, from 1, not counting line ends inside cells
+	next   int       // line on which the next record starts; line ends in cells are not counted, so that a message reveals nothing about cells
+	broken bool      // a cell of the current record contains a line end
+	count  int       // number of cells in the current record
+	batch  *rowBatch // receives the cells
+	fields [][]byte  // the cells of the record of readRecord, unquoted and trimmed; surplus cells are not stored
 
 	cells, orCells int  // valid numbers of cells in a row; 0: not known yet
 	begun          bool // a header or a row has been read
@@ -52,8 +57,13 @@ type records struct {
 	lost bool // the start of the next record is unknown because of a fault
 }
 
-// openRecords reads the text of a CSV file of dialect d from src, and decompresses it as the file's name
-// says. It skips everything before the header or the first row.
+// slack is the number of bytes that may be read behind a buffer.
+const slack = 64
+
+func newBuffer(n int) []byte { return make([]byte, n, n+slack) }
+
+// openRecords reads the text of a CSV file of dialect d from src and decompresses it as the
+// file's name says. It skips everything before the header or the first row.
 func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*records, error) {
 	switch {
 	case !plainRune(d.Delimiter):
@@ -70,7 +80,7 @@ func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*rec
 	if err != nil {
 		return nil, err
 	}
-	rs := &records{file: file, src: src, d: d, buf: make([]byte, buffer), next: 1}
+	rs := &records{file: file, src: src, d: d, buf: newBuffer(buffer), scanned: -1, next: 1, batch: new(rowBatch)}
 	return rs, rs.skipPreamble()
 }
 
@@ -101,15 +111,53 @@ func (rs *records) skipPreamble() error {
 // expectCells sets the number of cells in a row to n or, if or is not 0, to n or or.
 func (rs *records) expectCells(n, or int) { rs.cells, rs.orCells = n, or }
 
-// readRecord splits the next row, or the header. It returns io.EOF after the last one. Every other
-// error is a *FaultError or comes from the source.
+// readRecord reads the next row, or the header, by the rules of addRecord. Its fields are valid until
+// the next call.
+func (rs *records) readRecord() error {
+	b := rs.batch
+	b.clear()
+	if err := rs.addRecord(); err != nil {
+		return err
+	}
+	b.buf, rs.fields = rs.buf, rs.fields[:0]
+	for _, at := range b.cells {
+		rs.fields = append(rs.fields, findCell(b.buf, b.text, at))
+	}
+	return nil
+}
+
+// readBatch reads rows into b until the text in the buffer is used up, and at least one. It stops at an
+// error of the source and at the given number of faults.
+func (rs *records) readBatch(b *rowBatch, faults int) {
+	b.clear()
+	for rs.batch = b; b.buf == nil && b.end == nil; {
+		err := rs.addRecord()
+		if err == nil {
+			b.width, b.lines = rs.cells, append(b.lines, rs.line)
+			continue
+		}
+		b.cells = b.cells[:len(b.lines)*b.width]
+		if fault := (*FaultError)(nil); rs.lost || !errors.As(err, &fault) {
+			b.end = err
+		} else if b.faults = append(b.faults, rowFault{len(b.lines), fault}); len(b.faults) >= faults {
+			b.end = errEnough
+		}
+	}
+	if b.buf == nil {
+		b.buf = rs.buf
+	}
+}
+
+// addRecord splits the next row, or the header, and adds its cells to the batch. It returns io.EOF
+// after the last one. Every other error is a *FaultError or comes from the source.
 //
 // A line that starts with the comment mark is skipped before the header. After it, such a line is
 // skipped only if it has a wrong number of cells, since it may otherwise be a row. Blank lines after
 // the last row are skipped if a row has several cells.
-func (rs *records) readRecord() error {
-	blank := 0
-	for {
+func (rs *records) addRecord() error {
+	b := rs.batch
+	cells, text := len(b.cells), len(b.text)
+	for blank := 0; ; b.cells, b.text = b.cells[:cells], b.text[:text] {
 		rs.line = rs.next
 		if err := rs.skipMark(); err != nil {
 			return err
@@ -121,12 +169,17 @@ func (rs *records) readRecord() error {
 			}
 			continue
 		}
-		if err := rs.splitRecord(); err != nil {
-			return err
+		if comment || !rs.splitPlain() {
+			if err := rs.splitRecord(); err != nil {
+				return err
+			}
+		}
+		if rs.d.Trim {
+			rs.trimCells(b.cells[cells:])
 		}
 		fits := rs.cells == 0 || rs.count == rs.cells || rs.count == rs.orCells
 		switch {
-		case rs.cells != 1 && rs.orCells != 1 && rs.count == 1 && len(rs.fields[0]) == 0:
+		case rs.cells != 1 && rs.orCells != 1 && rs.count == 1 && b.cells[cells].from == b.cells[cells].to:
 			if blank == 0 {
 				blank = rs.line
 			}
@@ -140,6 +193,18 @@ func (rs *records) readRecord() error {
 			rs.expectCells(rs.count, 0)
 			return nil
 		}
+	}
+}
+
+// trimCells removes the spaces and tabs around cells of the current record.
+func (rs *records) trimCells(cells []span) {
+	for i := range cells {
+		at := &cells[i]
+		text := findCell(rs.buf, rs.batch.text, *at)
+		for ; len(text) > 0 && (text[0] == ' ' || text[0] == '\t'); text = text[1:] {
+			at.from++
+		}
+		at.to = at.from + len(coding.Trim(text))
 	}
 }
 
@@ -184,14 +249,23 @@ func (rs *records) has(n int) bool {
 	return rs.w-rs.r >= n
 }
 
+// fillBuffer reads more text. It leaves the buffer to the rows of the batch, if there are some, and
+// continues with another one.
 func (rs *records) fillBuffer() {
-	if rs.r > 0 {
-		copy(rs.buf, rs.buf[rs.r:rs.w])
-		rs.r, rs.w = 0, rs.w-rs.r
+	b, from := rs.batch, rs.buf
+	another := b.buf == nil && len(b.lines) > 0
+	if another {
+		b.buf, rs.buf, b.spare = rs.buf, b.spare, nil
+		if rs.buf == nil {
+			rs.buf = newBuffer(len(from))
+		}
 	}
-	var n int
-	n, rs.end = rs.src.Read(rs.buf[rs.w:])
-	rs.w += n
+	rs.r, rs.w, rs.scanned = 0, copy(rs.buf, from[rs.r:rs.w]), -1
+	for more := true; more; more = another && rs.w < len(rs.buf) && rs.end == nil {
+		var n int
+		n, rs.end = rs.src.Read(rs.buf[rs.w:])
+		rs.w += n
+	}
 }
 
 // skipMark skips a byte-order mark, which does not belong to a record. If nothing is left, it returns
@@ -217,43 +291,43 @@ func (rs *records) skipLine() ([]byte, error) {
 	if err := rs.skipMark(); err != nil {
 		return nil, err
 	}
-	rs.text = rs.text[:0]
+	rs.batch.text = rs.batch.text[:0]
 	_, err := rs.takeText('\n', 0, maxField)
-	return rs.text, err
+	return rs.batch.text, err
 }
 
-// splitRecord splits the next record into cells.
-func (rs *records) splitRecord() error {
-	rs.fields, rs.text, rs.ends, rs.count, rs.broken = rs.fields[:0], rs.text[:0], rs.ends[:0], 0, false
-	most := max(rs.cells, rs.orCells)
-	room := maxField
-	if most > 0 { // so that no cell takes the room of another
-		room = min(room, maxRecord/most)
+// most returns the largest number of cells that are stored of a record, 0 for all, and of bytes that
+// are stored of a cell.
+func (rs *records) most() (cells, bytes int) {
+	cells = max(rs.cells, rs.orCells)
+	if cells > 0 { // so that no cell takes the room of another
+		return cells, min(maxField, maxRecord/cells)
 	}
+	return 0, maxField
+}
+
+// splitRecord splits the next record into cells, and copies them.
+func (rs *records) splitRecord() error {
+	b := rs.batch
+	rs.count, rs.broken = 0, false
+	begin := len(b.text)
+	most, room := rs.most()
 	for more := true; more; rs.count++ {
 		keep := room
 		if most > 0 && rs.count >= most {
 			keep = 0
 		}
+		from := len(b.text)
 		var err error
 		if more, err = rs.takeCell(keep); err != nil { // 1.4
 			return err
 		}
 		if keep > 0 {
-			rs.ends = append(rs.ends, len(rs.text))
+			b.cells = append(b.cells, span{len(rs.buf) + from, len(rs.buf) + len(b.text)})
 		}
-		if most == 0 && len(rs.text) > maxRecord {
+		if most == 0 && len(b.text)-begin > maxRecord {
 			return rs.loseRecords("must not have a header of more than 16 MiB")
 		}
-	}
-	from := 0
-	for _, end := range rs.ends {
-		cell := rs.text[from:end:end]
-		if rs.d.Trim {
-			cell = coding.Trim(cell)
-		}
-		rs.fields = append(rs.fields, cell)
-		from = end
 	}
 	return nil
 }
@@ -261,7 +335,7 @@ func (rs *records) splitRecord() error {
 // takeCell appends the next cell to text, at most room bytes of it, and skips the delimiter or the
 // line end after it. more is false at the end of the record.
 func (rs *records) takeCell(room int) (more bool, err error) {
-	from := len(rs.text)
+	from := len(rs.batch.text)
 	delimiter := byte(rs.d.Delimiter)
 	if quote := byte(rs.d.Quote); quote != 0 {
 		// 1.1
@@ -312,7 +386,7 @@ func (rs *records) takeQuoted(quote byte, from, room int) error {
 // takeText appends bytes up to a delimiter or a line end, which it skips. more is false at a line end
 // and at the end of the file.
 func (rs *records) takeText(delimiter byte, from, room int) (more bool, err error) {
-	bare := len(rs.text)
+	bare := len(rs.batch.text)
 	for {
 		rest := rs.buf[rs.r:rs.w]
 		i := 0
@@ -334,15 +408,16 @@ func (rs *records) takeText(delimiter byte, from, room int) (more bool, err erro
 		case rs.end != io.EOF:
 			return false, rs.failRead()
 		}
-		if n := len(rs.text); n > bare && rs.text[n-1] == '\r' {
-			rs.text = rs.text[:n-1]
+		if b := rs.batch; len(b.text) > bare && b.text[len(b.text)-1] == '\r' {
+			b.text = b.text[:len(b.text)-1]
 		}
 		return false, nil
 	}
 }
 
 func (rs *records) keepText(piece []byte, from, room int) {
-	rs.text = append(rs.text, piece[:min(len(piece), room-(len(rs.text)-from))]...)
+	b := rs.batch
+	b.text = append(b.text, piece[:min(len(piece), room-(len(b.text)-from))]...)
 }
 
 func (rs *records) fault(requirement string) *FaultError {

@@ -133,12 +133,12 @@ func (r *reader) readSQL(address string) (err error) {
 
 // codeSQL codes a cell of a table in a database.
 func (c *coder) codeSQL(v *sqlrows.Cell) (code uint32, fate coding.Fate) {
-	if c.recent == nil {
-		c.recent = new(recent)
-	}
 	switch v.Form {
 	case sqlrows.Integer:
-		known := &c.recent.integers[uint64(v.Integer)%recentIntegers]
+		if c.recent.integers == nil {
+			allocate(&c.recent.integers)
+		}
+		known := &c.recent.integers[uint64(v.Integer)%uint64(len(c.recent.integers))]
 		if known.code != 0 && known.cell == v.Integer {
 			return known.code - 1, known.fate
 		}
@@ -151,41 +151,10 @@ func (c *coder) codeSQL(v *sqlrows.Cell) (code uint32, fate coding.Fate) {
 	case sqlrows.Truth:
 		return c.code(c.ReadTruth(v.Integer == 1))
 	case sqlrows.Text:
-		if c.ids != nil || len(v.Text) == 0 || len(v.Text) > recentText {
-			return c.code(coding.ReadText(c.Coder, v.Text))
-		}
-		known := &c.recent.texts[(31*len(v.Text)+7*int(v.Text[0])+int(v.Text[len(v.Text)-1]))%recentTexts]
-		if known.code != 0 && known.cell == string(v.Text) {
-			return known.code - 1, known.fate
-		}
-		if code, fate = c.code(coding.ReadText(c.Coder, v.Text)); !fate.Refused() && code < uncoded {
-			known.cell, known.code, known.fate = string(v.Text), code+1, fate
-		}
-		return code, fate
+		return c.codeRecent(v.Text)
 	}
 	return c.code(c.ReadMissing())
 }
-
-// recent caches the codes of a column's latest cells, at positions that depend on the cells. A lookup
-// is faster than coding.
-type recent struct {
-	integers [recentIntegers]struct {
-		cell int64
-		code uint32 // plus 1; 0 if the place is free
-		fate coding.Fate
-	}
-	texts [recentTexts]struct {
-		cell string
-		code uint32
-		fate coding.Fate
-	}
-}
-
-const (
-	recentIntegers = 1 << 10
-	recentTexts    = 1 << 6
-	recentText     = 32 // longest cached text in bytes
-)
 
 // readSQLNames returns the names of a table's columns.
 func readSQLNames(address string) ([]string, error) {

@@ -5,6 +5,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
@@ -13,6 +14,7 @@ import (
 
 // textSink writes CSV in a dialect.
 type textSink struct {
+	encoder io.Closer
 	w       *bufio.Writer
 	d       schema.Dialect
 	missing string
@@ -21,7 +23,8 @@ type textSink struct {
 }
 
 func newTextSink(w io.Writer, d schema.Dialect, names []string, added []Added) (*textSink, error) {
-	out := &textSink{w: bufio.NewWriterSize(w, 256<<10), d: d}
+	encoder := encodeText(w, d.Encoding)
+	out := &textSink{encoder: encoder, w: bufio.NewWriterSize(encoder, 256<<10), d: d}
 	for _, c := range []rune{'\r', '\n', d.Delimiter, d.Quote} {
 		out.special[byte(c)] = c != 0
 	}
@@ -115,4 +118,4 @@ func (t *textSink) writeText(text []byte) error {
 	return t.w.WriteByte(quote)
 }
 
-func (t *textSink) close() error { return t.w.Flush() }
+func (t *textSink) close() error { return errors.Join(t.w.Flush(), t.encoder.Close()) }

@@ -46,7 +46,7 @@ func TestOtherFormatsAreNamed(t *testing.T) {
 	for first, want := range map[string]string{
 		"PK\x03\x04\x14\x00": "CSV UTF-8", "PK\x03\x04": "CSV UTF-8", "\xd0\xcf\x11\xe0\xa1": "CSV UTF-8", "PAR1": "ends in .parquet",
 		"\x1f\x8b\x08": "ends in .gz", "\x28\xb5\x2f\xfd": "ends in .zst", `[{"age": 4}]`: "read_json", "%PDF-1.4": "as CSV", "SQLite format 3\x00": "sqlite:",
-		"\xff\xfea\x00": "UTF-16", "M\xfcller": "WINDOWS-1252",
+		"\xff\xfea\x00": "utf-16", "M\xfcller": "windows-1252",
 	} {
 		path := writeFile(t, "t.csv", first+"\n")
 		_, err := Read(t.Context(), smallSchema(), Options{}, path)

@@ -62,8 +62,8 @@ const slack = 64
 
 func newBuffer(n int) []byte { return make([]byte, n, n+slack) }
 
-// openRecords reads the text of a CSV file of dialect d from src and decompresses it as the
-// file's name says. It skips everything before the header or the first row.
+// openRecords reads the text of a CSV file of dialect d from src, decompresses it as the
+// file's name says, and decodes it. It skips everything before the header or the first row.
 func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*records, error) {
 	switch {
 	case !plainRune(d.Delimiter):
@@ -80,6 +80,7 @@ func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*rec
 	if err != nil {
 		return nil, err
 	}
+	src = decodeText(file, src, d.Encoding)
 	rs := &records{file: file, src: src, d: d, buf: newBuffer(buffer), scanned: -1, next: 1, batch: new(rowBatch)}
 	return rs, rs.skipPreamble()
 }
@@ -208,9 +209,9 @@ func (rs *records) trimCells(cells []span) {
 	}
 }
 
-const wantText = `must be text in UTF-8 whose lines end in line feeds (of Latin-1 or Windows-1252, iconv -f WINDOWS-1252 ` +
-	`-t UTF-8 makes it, of UTF-16, iconv -f UTF-16 -t UTF-8; the name of a Parquet file ends in ".parquet", that of a ` +
-	`packed file in ".gz")`
+const wantText = `must be text in UTF-8, or in the encoding that the schema declares, such as file: {encoding: windows-1252} ` +
+	`or utf-16, and its lines must end in line feeds (the name of a Parquet file ends in ".parquet", that of a packed file ` +
+	`in ".gz")`
 
 // readNames reads the next record as a header. Its cells are public, so that it may be refused because
 // of their content.

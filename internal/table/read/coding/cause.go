@@ -98,7 +98,7 @@ func levelCauses(levels []schema.Level, name string) []cause {
 		{like(strings.TrimSpace), "they are levels in white space: write trim: true under file"},
 		{like(func(a string) string { return strings.Trim(a, `"'`) }), `they are levels in quotes: write quote: '"', or quote: "'", under file`},
 		{like(schema.FoldText), "they are levels in other letter case or with other spaces: declare these as aliases, as in {value: yes, aliases: [Yes]}"},
-		{like(func(a string) string { return strings.TrimLeft(a, "0") }), fmt.Sprintf("they are levels without the zeros in front; in DuckDB: lpad(%s, %d, '0')",
+		{like(func(a string) string { return strings.TrimLeft(a, "0") }), fmt.Sprintf("they are levels without the zeros in front; in DuckDB: lpad(%s, greatest(%d, length(%[1]s)), '0')",
 			duckName(name), width)},
 	}
 }

@@ -37,7 +37,10 @@ func (pl *Plan) listReleases() (list []release) {
 	case r.sharesAlone:
 		return []release{{pl.classesLabel(), false, 1, &pl.prices.classes}}
 	case pl.protectsLabel() && !r.picks:
-		return []release{{labelsLabel, false, 1, &pl.prices.labels}}
+		if list = []release{{labelsLabel, false, 1 - r.classesShare, &pl.prices.labels}}; r.classesShare > 0 {
+			list = slices.Insert(list, 0, release{pl.classesLabel(), false, r.classesShare, &pl.prices.classes})
+		}
+		return list
 	}
 	rest := 1 - pl.counts.share - r.calibrationShare - r.classesShare // for the rounds
 	add := func(label string, share float64, to *guard.Share) {

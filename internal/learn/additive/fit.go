@@ -48,7 +48,7 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	}
 	f := newFit(pl, g)
 	switch {
-	case pl.protectsLabel():
+	case pl.protectsLabel() && !pl.rules.sharesAlone:
 		return f.learnLabels(ctx)
 	case pl.isMulticlass():
 		r, err := f.learnMulticlass(ctx)

@@ -31,7 +31,7 @@ func (pl *Plan) settleLabel(public int, rho float64) rules {
 		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1),
 			bins: countBins(signal / rounds)}
 	}
-	return rules{gaussian: joint > signal, bins: countBins(math.Max(signal, joint) / float64(public))}
+	return rules{gaussian: joint > math.Max(signal, fewestAtOnce), bins: countBins(math.Max(signal, joint) / float64(public))}
 }
 
 // labelMoves is the sensitivity of the labels of the given number of public columns. Replacing a row's label changes
@@ -60,8 +60,15 @@ func (f *fit) learnLabels(ctx context.Context) (*model.Model, error) {
 		}
 		all.add(k, listBins(cut, &groups.Cols[j], groups.Len), cut.Len(), ordered)
 	}
+	st := (*start)(nil)
+	if pl.rules.classesShare > 0 {
+		if st, err = f.startBinary(ctx); err != nil {
+			return nil, err
+		}
+		all.Start, all.StartVariance = st.score.Intercept, st.baseMoved
+	}
 	if pl.rules.picks {
-		all, err = f.pickLabels(ctx, all)
+		all, err = f.pickLabels(all, st)
 	} else {
 		err = f.measureLabels(labelsLabel, pl.prices.labels, all, 0)
 	}
@@ -91,12 +98,9 @@ func (l *labelled) add(column int, bins []uint32, size, ordered int) {
 }
 
 // pickLabels picks columns with a large imbalance of cells given the current fit, and measures them one by one.
-func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) {
-	st, err := f.startBinary(ctx)
-	if err != nil {
-		return nil, err
-	}
-	picked := &labelled{groups: all.groups, LabelSums: shrink.LabelSums{Rows: all.Rows}}
+func (f *fit) pickLabels(all *labelled, st *start) (*labelled, error) {
+	picked := &labelled{groups: all.groups,
+		LabelSums: shrink.LabelSums{Rows: all.Rows, Start: all.Start, StartVariance: all.StartVariance}}
 	score, least, most := st.score, st.least, st.most
 	for t := range f.plan.rules.rounds {
 		cells, err := f.guard.Cells(&score, f.bins, capScores(least, most))

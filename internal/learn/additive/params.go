@@ -109,7 +109,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0
 	}
-	if pl.protectsLabel() && pl.rules.picks {
+	if pl.protectsLabel() {
 		private = pl.public
 	}
 	if err := pl.cutColumns(private); err != nil {
@@ -135,7 +135,7 @@ func (pl *Plan) protectsRow() bool {
 
 // countsClasses reports whether the number of rows by class is a separate release.
 func (pl *Plan) countsClasses() bool {
-	return pl.protectsRow() || pl.protectsLabel() && pl.rules.picks
+	return pl.protectsRow() || pl.protectsLabel() && !pl.rules.gaussian
 }
 
 // settleScope returns what is protected if rows are replaced and each is a unit.

@@ -25,6 +25,7 @@ const (
 	publicRidge      = 3      // weight of ½‖coef‖² of the public part: so many rows more in each bin
 	calibrationShare = 0.04   // for the cells of the finished score
 	scalesForLabels  = 900    // that each picked column needs beside a private label
+	fewestAtOnce     = 1_200  // scales of all columns beside a private label; with fewer, their noise is too much for the base rate
 
 	// For the number of rows by class.
 	leastForClasses  = 0.05
@@ -217,16 +218,16 @@ func settleClassesShare(scales float64, classes int) float64 {
 	return math.Min(mostForClasses, leastForClasses+few*few)
 }
 
-// settleSharesAlone is what the number of rows by class takes if everything is private and rows
-// are few noise scales. For two classes it is at most three tenths of the price. Where even that leaves columns nothing
-// but noise, the classes take all, and every row is answered with their shares.
+// settleSharesAlone is what the number of rows by class takes if the label is private and rows are few noise scales.
+// For two classes and private columns it is at most three tenths of the price. Where what is left tells columns
+// nothing but noise, the classes take all, and every row is answered with their shares.
 func (pl *Plan) settleSharesAlone(signal float64) {
 	r := &pl.rules
-	if !pl.protectsRow() || r.gaussian || r.classesShare == 0 {
+	if r.gaussian || r.classesShare == 0 {
 		return
 	}
 	alone := r.classesShare >= mostForClasses
-	if !pl.isMulticlass() {
+	if !pl.isMulticlass() && !pl.protectsLabel() {
 		alone = signal <= fewestForColumns
 		r.classesShare = math.Min(r.classesShare, mostAtFirst)
 	}

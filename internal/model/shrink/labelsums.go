@@ -24,6 +24,9 @@ type LabelSums struct {
 	Vectors  *LabelVectors
 	Released []float64
 	Variance float64
+	// Start is the log-odds of the label if a release of its own says so, with the variance that noise has in them;
+	// StartVariance is 0 if none does.
+	Start, StartVariance float64
 }
 
 // LabelFit is the log-odds of the label as a sum of one step per column and an intercept, in nats.
@@ -39,9 +42,10 @@ const (
 	labelPasses   = 8    // how often curves are worked out, at most
 	labelSteps    = 2    // how often coefficients move by each
 	labelSettled  = 0.05 // nats; coefficients that move less by a curve have been found
-	firstSpread   = 0.3  // of the steps of a column before anything is known, nats
+	firstSpread   = 0.15 // of the steps of a column before anything is known, nats
 	leastSpread   = 0.01
 	largestSpread = 2.0
+	startSpread   = 0.3 // of the intercept about log-odds that are known, nats: steps move it
 	labelReach    = 0.3 // correlation length of ordered bins, as a share of the number of bins
 )
 
@@ -122,7 +126,9 @@ func (f *labelFit) readSums() {
 		}
 	}
 	share := math.Min(math.Max(total, 0.5), math.Max(rows-0.5, 0.5)) / math.Max(rows, 1)
-	f.start = math.Log(share / math.Max(1-share, 1e-9))
+	if f.start = math.Log(share / math.Max(1-share, 1e-9)); f.StartVariance > 0 {
+		f.start = f.Start
+	}
 	f.coef[f.width] = f.start
 }
 
@@ -171,7 +177,11 @@ func (f *labelFit) eachPrior(do func(i, j int, p float64)) {
 			}
 		}
 	}
-	do(f.width, f.width, 1e-4) // the intercept may be anywhere
+	loose := 1e-4 // the intercept may be anywhere
+	if f.StartVariance > 0 {
+		loose = 1 / (f.StartVariance + startSpread*startSpread)
+	}
+	do(f.width, f.width, loose)
 }
 
 // offset is how far a coefficient is from the prior's mean.

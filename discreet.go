@@ -348,8 +348,10 @@ func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (_ *Table, err e
 // TableOf makes a table of a slice of structs. A column is read from the exported field with the tag
 // `discreet:"name"`, or else from the field of that name. Fields that match no column are refused
 // unless tagged `discreet:"-"`. A field is a string, an integer, a float, a bool, a time.Time (for a
-// date), or a pointer to one of these, which is nil if the cell is missing. A table without a field
-// for the label can only be predicted.
+// date), a big number, a [16]byte (for a UUID), a decimal or another type whose String is a number, a
+// driver.Valuer such as sql.NullInt64, or a pointer to one of these, which is nil if the cell is
+// missing. A field whose type cannot carry what the schema declares is refused. A table without a
+// field for the label can only be predicted.
 func TableOf[T any](s *Schema, structs []T) (_ *Table, err error) {
 	defer publish(&err)
 	if s.isEmpty() {
@@ -369,7 +371,9 @@ func TableOfRows(s *Schema, text iter.Seq[[]string]) (_ *Table, err error) {
 }
 
 // TableFromSQL makes a table of the remaining rows of a query, and closes the query. Columns are
-// matched by name and NULL is a missing cell. Without a column for the label, the table can only be
+// matched by name and NULL is a missing cell. Values have the types that TableOf has for fields, or
+// are dates and decimals as text where the database declares such a type; a value of any other type is
+// unreadable. A column whose declared type cannot carry what the schema declares is refused. Without a column for the label, the table can only be
 // predicted.
 func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (_ *Table, err error) {
 	defer publish(&err)
@@ -1198,9 +1202,9 @@ func (p *Predictor) Predict(row []Cell) (class string, score float64, err error)
 	return p.m.Schema.Label.Levels[code].Value, score, nil
 }
 
-// PredictMap is Predict for a row that maps each of Columns to its value: a string, a number, a bool,
-// a time.Time (for a date), a Cell, a pointer to one of the first four, or nil if it is missing. A
-// missing key and an unknown key are refused with a *ParamError.
+// PredictMap is Predict for a row that maps each of Columns to its value: of a type that TableOf has
+// for a field, a Cell, or nil if it is missing. A missing key and an unknown key are refused with a
+// *ParamError.
 func (p *Predictor) PredictMap(row map[string]any) (class string, score float64, err error) {
 	if p.isEmpty() {
 		return "", 0, missing("predict", "predictor")
@@ -1216,10 +1220,10 @@ func (p *Predictor) PredictMap(row map[string]any) (class string, score float64,
 			cells[i] = cell
 			continue
 		}
-		cell, ok := rows.CellOf(value, rows.DateFormat(p.m.Schema, name))
+		cell, ok := rows.CellOf(value)
 		if !ok {
 			return "", 0, &dp.ParamError{Op: "predict", Param: fmt.Sprintf("column %q", name),
-				Want: "must be a string, a number, a bool, a Cell or nil, or a time for a date", Got: reflect.TypeOf(value)}
+				Want: "must be of a type that TableOf has for a field, a Cell or nil", Got: reflect.TypeOf(value)}
 		}
 		cells[i] = Cell{cell}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/release/card"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
+	"github.com/discreet-dp/discreet/internal/table/read/rows"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train/evaluation"
 	"github.com/discreet-dp/discreet/internal/train/heldout"
@@ -205,7 +206,8 @@ func scoreRow(a struct {
 	names := coder.Names()
 	row, fates := make([]column.Cell, len(m.Schema.Columns)), make([]coding.Counts, len(names))
 	for i, name := range names {
-		fate, err := coder.Code(i, cellOf(a.Row[name]), row)
+		cell, _ := rows.CellOf(a.Row[name])
+		fate, err := coder.Code(i, cell, row)
 		if err != nil {
 			return nil, err
 		}
@@ -244,19 +246,6 @@ func scoreRow(a struct {
 	}
 	out["contributions"] = parts
 	return out, nil
-}
-
-// cellOf converts a JSON value to a cell; nil is a missing one.
-func cellOf(v any) coding.Cell {
-	switch v := v.(type) {
-	case string:
-		return coding.TextCell(v)
-	case float64:
-		return coding.NumberCell(v)
-	case bool:
-		return coding.TruthCell(v)
-	}
-	return coding.Cell{}
 }
 
 func (e *Engine) writeCard(a struct {

@@ -4,6 +4,7 @@ package predict
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
+	"github.com/discreet-dp/discreet/internal/table/read/rows"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -118,7 +120,10 @@ func (a *answerer) answerRequest(text []byte) (any, error) {
 		Rows   [][]any `json:"rows"`
 		Labels []any   `json:"labels"`
 	}
-	if err := json.Unmarshal(text, &request); err != nil || (request.Rows == nil) == (request.Labels == nil) {
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.UseNumber()
+	err := in.Decode(&request)
+	if _, end := in.Token(); err != nil || end != io.EOF || (request.Rows == nil) == (request.Labels == nil) {
 		return nil, errors.New(`predict-rows: a request must be {"rows": [[cell, ...], ...]} or {"labels": [cell, ...]}`) // err may quote it
 	}
 	if request.Labels != nil {
@@ -171,15 +176,9 @@ func (a *answerer) scoreRows(rows [][]any) ([]float64, error) {
 }
 
 func cellOf(v any) (coding.Cell, error) {
-	switch v := v.(type) {
-	case nil:
-		return coding.Cell{}, nil
-	case string:
-		return coding.TextCell(v), nil
-	case float64:
-		return coding.NumberCell(v), nil
-	case bool:
-		return coding.TruthCell(v), nil
+	cell, ok := rows.CellOf(v)
+	if !ok {
+		return cell, errors.New("predict-rows: a cell must be a text, a number, a truth value or null")
 	}
-	return coding.Cell{}, errors.New("predict-rows: a cell must be a text, a number, a truth value or null")
+	return cell, nil
 }

@@ -20,7 +20,7 @@ type Type struct {
 	// Least and Most bound integers, and the digits of decimals before the point; both are 0 if there is no
 	// bound but int64's.
 	Least, Most int64
-	Scale       int // of decimals: the digits behind the point
+	Scale       int // of decimals: the digits behind the point; -1 if each cell has its own
 }
 
 // CannotCarry returns why a column of a declared type cannot hold what the schema declares, as a
@@ -133,11 +133,13 @@ func (c *Coder) readAs(text string, t Type) (column.Cell, Fate) {
 		return c.ReadSingle(float32(x))
 	case t.Form == Decimal && isNumber && !strings.ContainsAny(text, "eE"):
 		whole, rest, _ := strings.Cut(text, ".")
-		if n, err := strconv.ParseInt(whole, 10, 64); len(rest) > t.Scale || t.Least != t.Most && (err != nil || !t.holds(n)) {
+		if n, err := strconv.ParseInt(whole, 10, 64); t.Scale >= 0 && len(rest) > t.Scale || t.Least != t.Most && (err != nil || !t.holds(n)) {
 			break
 		}
 		digits := whole
-		if t.Scale > 0 {
+		if t.Scale < 0 {
+			digits = text
+		} else if t.Scale > 0 {
 			digits += "." + rest + string(bytes.Repeat([]byte("0"), t.Scale-len(rest)))
 		}
 		return ReadDecimal(c, digits)

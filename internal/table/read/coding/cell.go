@@ -33,7 +33,7 @@ const (
 	Instant             // its day is that of the schema's zone, else of its own
 	Decimal             // its text has the digits behind the point that its type declares
 	Any                 // of columns: each cell has a form of its own
-	Unknown             // of columns: a cell cannot be such a value
+	Unknown             // a value that is no cell
 )
 
 // TextCell is a cell spelled as in a CSV file.
@@ -77,6 +77,21 @@ func InstantCell(seconds int64, east int) Cell {
 // them, such as -12.50.
 func DecimalCell(digits string) Cell { return Cell{form: Decimal, text: digits} }
 
+// UnknownCell is a value that is no cell, such as a list.
+func UnknownCell() Cell { return Cell{form: Unknown} }
+
+// ParseNumber reads a number of JSON: an integer of 64 bits exactly, and any other as a float64.
+func ParseNumber(token string) (c Cell, ok bool) {
+	if x, err := strconv.ParseInt(token, 10, 64); err == nil {
+		return IntegerCell(x), true
+	}
+	if x, err := strconv.ParseUint(token, 10, 64); err == nil {
+		return UnsignedCell(x), true
+	}
+	x, err := strconv.ParseFloat(token, 64)
+	return NumberCell(x), err == nil
+}
+
 // ReadCell returns the value of a cell and what becomes of it. The value of a number column is a
 // number within the bounds or a mark, see TakeMark; that of any other is a code.
 func (c *Coder) ReadCell(v Cell) (column.Cell, Fate) {
@@ -97,8 +112,22 @@ func (c *Coder) ReadCell(v Cell) (column.Cell, Fate) {
 		return c.ReadInstant(v.whole, int(v.number))
 	case Decimal:
 		return ReadDecimal(c, v.text)
+	case Unknown:
+		return c.readUnknown()
 	}
 	return c.ReadMissing()
+}
+
+func (c *Coder) readUnknown() (column.Cell, Fate) {
+	switch {
+	case c.identify != nil:
+		return c.ReadMissing()
+	case c.Number:
+		return c.standIn(Unreadable)
+	case c.isLabel:
+		return codeOrFault(c.unknown, Unreadable)
+	}
+	return codeOrFault(c.unknown, Other)
 }
 
 // Trim removes the spaces and tabs around a text.

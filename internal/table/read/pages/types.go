@@ -85,6 +85,13 @@ func (t Type) Bounds() (least, most int64) {
 		}
 		return 1 - most, most - 1
 	}
+	if l, ok := t.logical.(*format.DecimalType); ok && t.Meaning == Decimal && l.Precision-l.Scale <= 18 {
+		most = 1
+		for range l.Precision - l.Scale {
+			most *= 10
+		}
+		return 1 - most, most - 1
+	}
 	switch {
 	case t.Meaning != Plain || t.Kind() != Ints || bits <= 0:
 		return 0, 0

@@ -147,6 +147,9 @@ func TestBoundsOfIntegers(t *testing.T) {
 		{typeFor(format.Int64, 0, &format.IntType{BitWidth: 64}), 0, 0},
 		{typeFor(format.Int32, 0, &format.IntType{BitWidth: -8}), 0, 0},
 		{typeFor(format.Double, 0, nil), 0, 0},
+		{typeFor(format.Int32, 0, &format.DecimalType{Precision: 9, Scale: 2}), -9_999_999, 9_999_999},
+		{typeFor(format.Int32, 0, &format.DecimalType{Precision: 2, Scale: 2}), 0, 0},
+		{typeFor(format.ByteArray, 0, &format.DecimalType{Precision: 38, Scale: 2}), 0, 0},
 	} {
 		if least, most := c.of.Bounds(); least != c.least || most != c.most {
 			t.Errorf("%s: %d to %d, want %d to %d", c.of.Name, least, most, c.least, c.most)

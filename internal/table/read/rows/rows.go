@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
@@ -32,13 +31,12 @@ func Names(s *schema.Schema) []string {
 type Fields struct {
 	Names []string // the columns' names
 	at    [][]int  // index of each field in the struct
-	dates []string // format of the column's dates; "" if it has none
 }
 
 // Cells writes the cells of a struct, one for each of Names, to cells.
 func (f *Fields) Cells(v reflect.Value, cells []coding.Cell) {
 	for k, at := range f.at {
-		cells[k] = cellOf(v.FieldByIndex(at), f.dates[k])
+		cells[k] = cellOf(v.FieldByIndex(at))
 	}
 }
 
@@ -93,6 +91,10 @@ func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Ta
 	if err != nil {
 		return nil, err
 	}
+	columns, err := columnsOf(s, rows)
+	if err != nil {
+		return nil, err
+	}
 	values, into, cells := make([]any, len(names)), make([]any, len(names)), make([]coding.Cell, len(names))
 	for i := range values {
 		into[i] = &values[i]
@@ -102,7 +104,7 @@ func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Ta
 			return nil, errQuery
 		}
 		for i, v := range values {
-			cells[i] = cellOfSQL(v)
+			cells[i] = columns[i].cellOf(v)
 		}
 		if err := b.Add(cells); err != nil {
 			return nil, err
@@ -139,11 +141,6 @@ func FieldsOf(s *schema.Schema, t reflect.Type, others bool) (*Fields, error) {
 		if tagged {
 			name = tag
 		}
-		kind := f.Type
-		if kind.Kind() == reflect.Pointer {
-			kind = kind.Elem()
-		}
-		date := DateFormat(s, name)
 		switch {
 		case others && !slices.Contains(known, name):
 			continue
@@ -152,43 +149,19 @@ func FieldsOf(s *schema.Schema, t reflect.Type, others bool) (*Fields, error) {
 				strconv.Quote(name))
 		case slices.Contains(out.Names, name):
 			return nil, refuse("field "+f.Name, "must not be a column that another field is", strconv.Quote(name))
-		case kind == timeType && date == "":
-			return nil, refuse("field "+f.Name, "must not be a time, since the schema has no dates there", f.Type)
-		case kind != timeType && !isCellKind(kind.Kind()):
-			return nil, refuse("field "+f.Name, "must be a string, a number, a bool or a time, or a pointer to one", f.Type)
 		case len(f.Index) > 1 && hasPointer(t, f.Index[:len(f.Index)-1]):
 			return nil, refuse("field "+f.Name, "must not be in an embedded pointer", f.Type)
 		}
-		out.at, out.Names, out.dates = append(out.at, f.Index), append(out.Names, name), append(out.dates, date)
+		coder, err := coderOf(s, name)
+		if err != nil {
+			return nil, err
+		}
+		if want := cannotCarry(coder, typeOf(f.Type)); want != "" {
+			return nil, refuse("field "+f.Name, want, f.Type)
+		}
+		out.at, out.Names = append(out.at, f.Index), append(out.Names, name)
 	}
 	return out, nil
-}
-
-var timeType = reflect.TypeFor[time.Time]()
-
-// DateFormat returns the format of a date column's cells; "" for other columns.
-func DateFormat(s *schema.Schema, name string) string {
-	if i := s.Find(name); i >= 0 {
-		return s.Columns[i].Date
-	}
-	return ""
-}
-
-// CellOf converts a value to a cell; date is the column's DateFormat. ok is false if the value's type
-// has no cell.
-func CellOf(value any, date string) (cell coding.Cell, ok bool) {
-	if value == nil {
-		return coding.Cell{}, true
-	}
-	v := reflect.ValueOf(value)
-	kind := v.Type()
-	if kind.Kind() == reflect.Pointer {
-		kind = kind.Elem()
-	}
-	if !(kind == timeType && date != "") && !isCellKind(kind.Kind()) {
-		return coding.Cell{}, false
-	}
-	return cellOf(v, date), true
 }
 
 func hasPointer(t reflect.Type, path []int) bool {
@@ -200,58 +173,23 @@ func hasPointer(t reflect.Type, path []int) bool {
 	return false
 }
 
-func isCellKind(k reflect.Kind) bool {
-	return k == reflect.String || k == reflect.Bool || k >= reflect.Int && k <= reflect.Float64 && k != reflect.Uintptr
-}
-
-func cellOf(v reflect.Value, date string) coding.Cell {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return coding.Cell{}
-		}
-		v = v.Elem()
-	}
+// coderOf returns the coder of a column or of the label; nil for a column that is not read.
+func coderOf(s *schema.Schema, name string) (*coding.Coder, error) {
+	i := s.Find(name)
 	switch {
-	case v.Type() == timeType:
-		return coding.TextCell(schema.WriteDate(date, v.Interface().(time.Time)))
-	case v.Kind() == reflect.String:
-		return coding.TextCell(v.String())
-	case v.Kind() == reflect.Bool:
-		return coding.TruthCell(v.Bool())
-	case v.CanInt():
-		return integerCell(v.Int())
-	case v.CanUint():
-		return coding.TextCell(strconv.FormatUint(v.Uint(), 10))
+	case name == s.Label.Name:
+		return coding.NewLabel(&s.Label, &s.Dialect)
+	case i >= 0 && i == s.PersonColumn():
+		return coding.NewIdentifier(s.Person, &s.Dialect, func([]byte) uint32 { return 0 }), nil
+	case i < 0, s.Columns[i].Role == schema.Ignored, s.Columns[i].Derived != schema.InFile:
+		return nil, nil
 	}
-	return coding.NumberCell(v.Float())
+	return coding.New(&s.Columns[i], &s.Dialect)
 }
 
-// integerCell keeps all digits of integers that a float64 cannot represent: they may be values of a
-// category.
-func integerCell(x int64) coding.Cell {
-	if f := float64(x); int64(f) == x {
-		return coding.NumberCell(f)
+func cannotCarry(c *coding.Coder, t coding.Type) string {
+	if c == nil {
+		return ""
 	}
-	return coding.TextCell(strconv.FormatInt(x, 10))
-}
-
-// cellOfSQL converts a value to a cell. If the value's type has no cell, the cell is missing. It is
-// not refused, because some databases have a type per value and not per column, so that an error would
-// reveal something about a cell.
-func cellOfSQL(v any) coding.Cell {
-	switch v := v.(type) {
-	case string:
-		return coding.TextCell(v)
-	case []byte:
-		return coding.TextCell(string(v))
-	case int64:
-		return integerCell(v)
-	case float64:
-		return coding.NumberCell(v)
-	case bool:
-		return coding.TruthCell(v)
-	case time.Time:
-		return coding.TextCell(v.Format(time.RFC3339Nano))
-	}
-	return coding.Cell{}
+	return c.CannotCarry(t)
 }

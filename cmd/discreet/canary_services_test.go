@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 )
 
 // No service shows a protected cell: owners, their aggregator and their helpers, in both modes,
@@ -152,6 +153,19 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 		runDiscreet(t, strings.Fields("site init --site "+name+" --sites sites.txt --schema site.yaml --coordinator uni --honest "+
 			"2 --epsilon 20 --lifetime-epsilon 60 --held-out later --until 2999-12-31 --out "+name+".yaml")...)
 		runDiscreet(t, strings.Fields("site sign --policy "+name+".yaml --key d.pem --out "+name+".signed")...)
+		before := said.Len()
+		do(1, "party/"+name, strings.Join(args, " "))
+		if words := said.String()[before:]; !strings.Contains(words, "nobody has checked that this schema fits this table; discreet-net site check") {
+			t.Errorf("a site does not ask for a check: %s", words)
+		}
+		check := "site check --policy " + name + ".signed --schema site.yaml --checks " + name + ".checks --mostly 100 "
+		if name == "a" {
+			check += "--map map.yaml "
+		}
+		for _, data := range []string{"given.txt", "visits.csv", "later.csv"} {
+			cli.Run(t.Context(), newBoth, strings.Fields(check+"--data "+data), nil, strings.NewReader(""), &said, &said)
+		}
+		args = append(args, "--checks", name+".checks")
 		do(1, "party/"+name, with(strings.Join(args, " "), "--data given.txt"))
 		do(1, "party/"+name, with(strings.Join(args, " "), "--held-out given.txt"))
 		running = append(running, tr.start("t"+name+".log", "party/"+name, args...))

@@ -22,6 +22,7 @@ type Checks struct {
 	file    string
 	mostly  float64
 	Require bool
+	Command string // that checks tables; "" for schema check
 }
 
 // AddFile adds the flag that names the record.
@@ -98,7 +99,7 @@ func (k *Checks) Print(a *App, t *dataset.Tally, json bool) error {
 
 // Ask says in one line, or refuses if it is required, that nobody has checked these tables with the schema.
 func (k *Checks) Ask(c *cobra.Command, a *App, s *schema.Schema, schemaFile string, data []string) error {
-	mend := dp.Step{Kind: dp.CheckTable}
+	mend := dp.Step{Kind: dp.CheckTable, Name: cmp.Or(k.Command, "discreet schema check SCHEMA --data TABLE")}
 	checked, err := dataset.WasChecked(c.Context(), k.place(schemaFile), s, data...)
 	switch {
 	case checked:

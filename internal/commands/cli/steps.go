@@ -31,7 +31,7 @@ var stepWords = [dp.StepKinds]string{
 	dp.RequestTraining: "file the request first with discreet train --request PURPOSE",
 	dp.DescribeRelease: "write --about NAME=TEXT, or NAME: TEXT in a file for --about-file, for each of {name}",
 	dp.VerifyLedger:    "discreet budget verify --anchor {name}",
-	dp.CheckTable:      "discreet schema check SCHEMA --data TABLE counts what a training would repair",
+	dp.CheckTable:      "{name} counts what a training would repair",
 	dp.SecureServer:    "give --tls-cert, --tls-key and --tokens, or --plain if a proxy in front handles both",
 }
 

@@ -148,14 +148,21 @@ another one with the same number.`,
 
 func (a *app) newSiteCheckCommand() *cobra.Command {
 	var policy, schemaFile, officer, mapFile string
+	var data []string
+	var checks commands.Checks
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "print in words what a site's policy allows",
+		Short: "print in words what a site's policy allows, and check its table",
 		Long: `Check prints what a policy allows, and with --map what the map does. With
---officer it checks the signature.`,
-		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+--officer it checks the signature.
+
+With --data it checks the site's table as discreet schema check does: the counts
+and exit code 4 are NOT PRIVATE, and for people who may see the rows. It records
+that the check was run. A site does not start without this record of its files.`,
+		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml
+  discreet-net site check --policy north.yaml --schema clinics.yaml --data north.csv --data north.held-out.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
 			var key ed25519.PublicKey
 			if officer != "" {
 				var err error
@@ -172,10 +179,11 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 				return err
 			}
 			lines, err := p.Words(s)
+			files := s
 			if mapFile != "" && err == nil {
 				var own *mapped.Map
 				if own, err = mapped.Load(mapFile, s); err == nil {
-					lines = append(lines, own.Words()...)
+					lines, files = append(lines, own.Words()...), own.Files
 				}
 			}
 			for _, line := range lines {
@@ -183,14 +191,23 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 					return failed
 				}
 			}
-			return err
+			if err != nil || len(data) == 0 {
+				return err
+			}
+			t, err := checks.Check(c.Context(), a.App, files, schemaFile, data)
+			if err != nil {
+				return err
+			}
+			return checks.Print(a.App, t, false)
 		},
 	}
 	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
 	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` of the site's table")
 	c.Flags().StringVar(&officer, "officer", "", "the officer's public key `file`, as keygen writes it")
 	c.Flags().StringVar(&mapFile, "map", "", "the `file` that maps the site's columns to the schema's")
-	cli.Reads(c, "policy", "schema", "officer", "map")
+	c.Flags().StringArrayVar(&data, "data", nil, "a `file` of the table; may be repeated")
+	checks.AddMostly(c)
+	cli.Reads(c, "policy", "schema", "officer", "map", "data")
 	cli.Require(c, "policy", "schema")
 	return c
 }
@@ -253,6 +270,7 @@ type siteServe struct {
 	ledger                                       commands.LedgerFlag
 	state, policy, officer, key, schema, mapFile string
 	data, heldOut                                []string
+	checks                                       commands.Checks
 }
 
 func (a *app) newSiteServeCommand() *cobra.Command {
@@ -269,7 +287,7 @@ at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
     --officer officer.pub --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c) },
 	}
 	s.listener.addFlags(c, "party/north", "metrics and health checks")
 	f := c.Flags()
@@ -282,13 +300,15 @@ at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
 	f.StringArrayVar(&s.heldOut, "held-out", nil, "a `file` of rows for evaluations; may be repeated")
 	s.ledger.AddFlag(c)
+	s.checks.AddFile(c)
 	cli.Reads(c, "policy", "officer", "key", "schema", "map", "data", "held-out")
 	cli.KeepsFolder(c, "state", site.StateNames)
 	cli.Require(c, "state", "policy", "officer", "key", "schema", "data", "ledger")
 	return c
 }
 
-func (s *siteServe) serveSite(ctx context.Context) (err error) {
+func (s *siteServe) serveSite(c *cobra.Command) (err error) {
+	ctx := c.Context()
 	officer, err := keyfile.ReadOne("site serve", "officer", s.officer)
 	if err != nil {
 		return err
@@ -313,6 +333,14 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	}
 	// Rows on both sides would be charged to two totals.
 	if err := dataset.CheckOnce(ctx, s.Stdin, slices.Concat(s.data, s.heldOut)...); err != nil {
+		return err
+	}
+	files := sch
+	if own != nil {
+		files = own.Files
+	}
+	s.checks.Require, s.checks.Command = true, "discreet-net site check --data TABLE"
+	if err := s.checks.Ask(c, s.App, files, s.schema, slices.Concat(s.data, s.heldOut)); err != nil {
 		return err
 	}
 	tab, rows, err := s.readRows(ctx, sch, own, s.data)

@@ -39,6 +39,7 @@ for n in north south west; do
 	./discreet-net site init --site $n --sites all.txt --schema clinics.yaml --coordinator uni --honest 2 --epsilon 1 \
 		--lifetime-epsilon 1 --until 2999-12-31 --out $n.yaml
 	./discreet-net site sign --policy $n.yaml --key officer --out $n.signed
+	./discreet-net site check --policy $n.signed --schema clinics.yaml --data $n.csv
 	./discreet-net site serve --certs $n.certs --as party/$n --listen "$(cat $n.at)" --state $n.state --policy $n.signed \
 		--officer officer.pub --key $n.pem --schema clinics.yaml --data $n.csv --ledger $n.db 2>$n.log &
 	echo $! >>pids

@@ -189,7 +189,7 @@ func (c Column) WithMissing() Column { return c.with("missing", true) }
 func (c Column) WithSpecial(codes ...float64) Column { return c.with("special", codes) }
 
 // WithFormat sets the format of text cells of a date column. For example, "DD.MM.YYYY": each of the three
-// parts occurs once.
+// parts occurs once. M and D stand for one or two digits, as in "D.M.YYYY".
 func (c Column) WithFormat(format string) Column { return c.with("format", format) }
 
 // with returns the column with one more key. NewSchema refuses keys that the kind of column does not

@@ -134,9 +134,11 @@ func (c *Column) Month(x float64) string { return FormatDate("YYYY-MM", c.Since+
 
 // WriteDate formats the day of a time, in the time's own zone.
 func WriteDate(format string, at time.Time) string {
-	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02", "M", "1", "D", "2").Replace(format)
-	return at.Format(layout)
+	return at.Format(dateLetters.Replace(format))
 }
+
+// dateLetters translates a format into a layout of package time.
+var dateLetters = strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02", "M", "1", "D", "2")
 
 // DatePart returns the part of a date that a derived column contains. The date is x days after since,
 // which is in days since 1970-01-01.

@@ -3,6 +3,8 @@
 package schema
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,34 @@ func TestCellsThatAreNoDates(t *testing.T) {
 	}
 	if _, ok := ParseDate("YYYYMMDD", "20240229"); !ok {
 		t.Error("a date without signs between was refused")
+	}
+}
+
+// Texts that are nearly dates are read as the standard library reads them.
+func TestDatesAgreeWithTheLibrary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	read := 0
+	for _, format := range []string{"DD.MM.YYYY", "D.M.YYYY", "M/D/YYYY", "YYYY-M-D", "D.MM.YYYY", "YYYYMMDD", "YYYYMM-D", "M-D-YYYY."} {
+		layout := dateLetters.Replace(format)
+		for range 2000 {
+			cell := []byte(FormatDate(format, rng.IntN(40_000)))
+			for range rng.IntN(3) {
+				at := rng.IntN(len(cell))
+				cell = slices.Replace(cell, at, at+rng.IntN(2), "0123456789.-/x"[rng.IntN(14)])
+			}
+			want, err := time.Parse(layout, string(cell))
+			wantOK := err == nil && want.Year() > 0
+			days, rest, ok := CutDate(format, cell)
+			if ok = ok && len(rest) == 0; ok != wantOK || ok && int64(days)*secondsOfDay != want.Unix() {
+				t.Fatalf("%s as %s is day %d, %v; want %v, %v", cell, format, days, ok, want, err)
+			}
+			if ok {
+				read++
+			}
+		}
+	}
+	if read < 5000 {
+		t.Errorf("only %d texts are dates", read)
 	}
 }
 

@@ -78,6 +78,14 @@ func commonCauses(s *schema.Schema, name string) []cause {
 	return all
 }
 
+// padded is the cause of texts that can be read without the white space around them.
+func padded(reads func(text string) bool) cause {
+	return cause{func(text string) bool {
+		bare := Trim(text)
+		return bare != text && reads(bare)
+	}, "they have white space around them: write trim: true under file"}
+}
+
 func levelCauses(levels []schema.Level, name string) []cause {
 	like := func(same func(a string) string) func(text string) bool {
 		spelt := map[string]bool{}
@@ -95,7 +103,7 @@ func levelCauses(levels []schema.Level, name string) []cause {
 		}
 	}
 	return []cause{
-		{like(strings.TrimSpace), "they are levels in white space: write trim: true under file"},
+		padded(like(strings.TrimSpace)),
 		{like(func(a string) string { return strings.Trim(a, `"'`) }), `they are levels in quotes: write quote: '"', or quote: "'", under file`},
 		{like(schema.FoldText), "they are levels in other letter case or with other spaces: declare these as aliases, as in {value: yes, aliases: [Yes]}"},
 		{like(func(a string) string { return strings.TrimLeft(a, "0") }), fmt.Sprintf("they are levels without the zeros in front; in DuckDB: lpad(%s, greatest(%d, length(%[1]s)), '0')",
@@ -147,7 +155,7 @@ func numberCauses(d *schema.Dialect, name string) (all []cause) {
 		return slices.ContainsFunc(reads, func(is func(string) bool) bool { return is(text) })
 	}
 	column := duckName(name)
-	return append(all,
+	return append(all, padded(readable),
 		cause{func(text string) bool {
 			inside, ok := strings.CutPrefix(text, "(")
 			inside, closed := strings.CutSuffix(inside, ")")
@@ -190,6 +198,7 @@ func dateCauses(c *schema.Column) (all []cause) {
 			}
 		}
 	}
+	all = append(all, padded(func(text string) bool { _, ok := schema.ParseDate(c.Date, text); return ok }))
 	column := duckName(c.Name)
 	lower, upper := float64(c.Since)+c.Lower, float64(c.Since)+c.Upper
 	count := func(perDay, zero float64) func(text string) bool {

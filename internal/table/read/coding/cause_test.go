@@ -38,6 +38,8 @@ func TestCausesAndMends(t *testing.T) {
 		{amount, schema.Dialect{}, "(12.5)|(1,234)", `negative numbers in brackets; in DuckDB: regexp_replace("amount", '^\((.*)\)$', '-\1')`},
 		{amount, schema.Dialect{}, "12 %|15.5%", `in DuckDB: regexp_replace("amount", '[^-−+0-9.,]', '', 'g')`},
 		{amount, schema.Dialect{}, "$12|€ 1,000", `a unit, a currency or a percent sign`},
+		{amount, schema.Dialect{}, " 12|13 ", `write trim: true under file`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, " 2021-07-03", `write trim: true under file`},
 		{amount, schema.Dialect{}, "12 kg|x|y", `a unit, a currency or a percent sign`},
 		{amount, schema.Dialect{}, "N/A|n/a|x", `add "n/a", as it is spelt there, to missing under file`},
 		{amount, schema.Dialect{}, "1\x002\x00", `encoding: utf-16`},

@@ -831,7 +831,7 @@ func (m *Model) ReadTable(ctx context.Context, paths ...string) (_ *Table, err e
 	if m.isEmpty() {
 		return nil, missing("predict", "model")
 	}
-	t, err := dataset.Read(ctx, m.m.Schema, dataset.Options{Labels: dataset.LabelsIgnored}, paths...)
+	t, err := dataset.Read(ctx, m.m.Schema, dataset.Options{Labels: dataset.LabelsIgnored, Count: true}, paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -847,6 +847,9 @@ type Predictions struct {
 	// per row in the order of Schema.Classes, which add up to 1; the value with the largest is
 	// predicted.
 	Scores []float64
+	// Undeclared counts the cells that were not as the table's schema declares, by column and what they
+	// are: "age.unreadable", or missing, other or clamped. It is nil for a table that was read with labels.
+	Undeclared map[string]int
 }
 
 // PredictTable predicts the rows of a table on all processors. The table may have been read with
@@ -860,6 +863,9 @@ func (m *Model) PredictTable(t *Table) (_ *Predictions, err error) {
 	out := &Predictions{Class: make([]string, t.t.Rows), Scores: scores}
 	for i, code := range m.m.Labels(scores) {
 		out.Class[i] = m.m.Schema.Label.Levels[code].Value
+	}
+	if t.t.Counts != nil {
+		out.Undeclared = maps.Collect(coding.Numbers(coding.FindUndeclared(t.t.Schema, t.t.Counts)))
 	}
 	return out, nil
 }

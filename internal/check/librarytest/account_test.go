@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -213,6 +214,36 @@ func TestRowsInMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameScores(t, name, got.Scores, want.Scores)
+		if got.Undeclared != nil {
+			t.Errorf("%s: counts of a table that may be trained on: %v", name, got.Undeclared)
+		}
+	}
+
+	// Rows to predict tell what they hold that is not declared.
+	path := filepath.Join(t.TempDir(), "new.csv")
+	if err := os.WriteFile(path, []byte("age,member,income\nforty,true,1\n33,perhaps,1e9\n33,false,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := m.ReadTable(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err = db.QueryContext(t.Context(), `SELECT 'forty' AS age, 'true' AS member, 1 AS income
+		UNION ALL SELECT 33, 'perhaps', 1e9 UNION ALL SELECT 33, 'false', 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if query, err = discreet.TableFromSQL(t.Context(), m.Schema(), rows); err != nil {
+		t.Fatal(err)
+	}
+	for name, table := range map[string]*discreet.Table{"file": file, "query": query} {
+		got, err := m.PredictTable(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]int{"age.unreadable": 1, "member.other": 1, "income.clamped": 1}; !maps.Equal(got.Undeclared, want) {
+			t.Errorf("%s: counts %v, want %v", name, got.Undeclared, want)
+		}
 	}
 }
 

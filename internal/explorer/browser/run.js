@@ -129,6 +129,8 @@ async function walk(watched, Hand, schemes, counted) {
   await stop("7-shapes");
   await hand.press("#tab-try");
   await until(page, "the model answers", () => /%/.test(document.querySelector("#view .answer")?.textContent));
+  await hand.type("#view input[type=text]", "forty");
+  await until(page, "a cell that is no number is remarked", () => /unreadable as a number/.test(document.querySelector("#view form").textContent));
   await stop("8-what-if");
   await hand.press("#tab-judge");
   await hand.upload("#view input[type=file]", heldOut);

@@ -23,11 +23,11 @@ type Builder struct {
 
 // NewBuilder begins a table of schema s whose rows have cells with these names in this order. They are
 // names of columns and of the label, by the same rules as in a header. Without the label, the table
-// has no labels.
+// has no labels, and has its Counts.
 func NewBuilder(ctx context.Context, s *schema.Schema, names []string) (*Builder, error) {
 	opts := Options{Stdin: strings.NewReader("")} // no file is read
 	if !slices.Contains(names, s.Label.Name) {
-		opts.Labels = LabelsIgnored
+		opts.Labels, opts.Count = LabelsIgnored, true
 	}
 	r, err := newReader(ctx, s, opts, []string{"-"})
 	if err != nil {

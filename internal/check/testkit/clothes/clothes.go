@@ -8,6 +8,7 @@ package clothes
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
@@ -56,6 +57,7 @@ type Table struct {
 	Types   []Type   // of columns
 	Rows    [][]Cell
 	Values  [][]any // the cells, as Hold returns them
+	Whole   bool    // identifiers of persons are whole numbers
 }
 
 // Labels are the ways to spell the label.
@@ -65,11 +67,18 @@ var Labels = []string{"0/1", "false/true", "no/yes"}
 // offered types that can hold what is declared of it; if own is set, each cell has one that can hold it.
 // nulls states which types can be missing; nil for all.
 func Draw(src *rand.Rand, rows int, label string, offered []Type, own bool, nulls func(of Type) bool) *Table {
-	t := &Table{Columns: append(columns(), labelColumn(label))}
+	t := &Table{Columns: append(columns(), labelColumn(label)), Whole: src.IntN(2) == 0}
+	if t.Whole {
+		person := &t.Columns[slices.IndexFunc(t.Columns, func(c Column) bool { return c.Kind == Person })]
+		person.Cells = []Cell{number("123", 0, "123.0", "0123", "+123", "1.23e2"), number("124", 0, "124.00"), none(0, "NA"), free("A-7", 0, coding.Read)}
+	}
 	src.Shuffle(len(t.Columns), func(i, j int) { t.Columns[i], t.Columns[j] = t.Columns[j], t.Columns[i] })
 	for j := range t.Columns {
 		for _, i := range src.Perm(len(offered)) {
-			if offered[i].Carries(&t.Columns[j]) {
+			if c := &t.Columns[j]; offered[i].Carries(c) && slices.ContainsFunc(c.Cells, func(x Cell) bool {
+				v, ok := offered[i].Hold(src, c, &x)
+				return ok && v != nil
+			}) {
 				t.Types = append(t.Types, offered[i])
 				break
 			}
@@ -99,7 +108,11 @@ const Usual = `{delimiter: ",", quote: '"', header: true, missing: ["", "NA", "-
 // Schema is the table's schema, with a declaration of its files.
 func (t *Table) Schema(file string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: clothes\nunit: one row\nrelation: replace-one\nperson: {column: person, rows: 1}\nfile: %s\ncolumns:\n", file)
+	identifiers := "text"
+	if t.Whole {
+		identifiers = "whole"
+	}
+	fmt.Fprintf(&b, "name: clothes\nunit: one row\nrelation: replace-one\nperson: {column: person, rows: 1, identifiers: %s}\nfile: %s\ncolumns:\n", identifiers, file)
 	for i := range t.Columns {
 		fmt.Fprintf(&b, "  - {name: %s, %s}\n", t.Columns[i].Name, t.Columns[i].Facts)
 	}
@@ -126,8 +139,8 @@ func (t *Table) Differ(got *dataset.Table) string {
 				}
 				number, known := persons[want.Text]
 				text, taken := of[got.Persons[r]]
-				if want.None != (got.Persons[r] == dataset.Nobody) || known && number != got.Persons[r] || taken && text != want.Text {
-					return fmt.Sprintf("row %d: another person than %q", r+1, want.Text)
+				if want.None != (got.Persons[r] == dataset.Nobody) || !want.None && (known && number != got.Persons[r] || taken && text != want.Text) {
+					return fmt.Sprintf("row %d: another person than %q for %#v, a %s (whole: %t)", r+1, want.Text, t.Values[r][j], t.Types[j], t.Whole)
 				}
 				persons[want.Text], of[got.Persons[r]] = got.Persons[r], want.Text
 				continue
@@ -150,24 +163,20 @@ func (t *Table) Differ(got *dataset.Table) string {
 	return ""
 }
 
-// Miscount describes the first column whose counts, if they were asked for, are not what became of its
-// cells; "" if there is none.
-func (t *Table) Miscount(got *dataset.Table) string {
+// Miscount describes the first column whose counts are not what became of its cells; "" if there is none.
+func (t *Table) Miscount(count func(name string) coding.Counts) string {
 	for j := range t.Columns {
 		c := &t.Columns[j]
-		at := got.Schema.Find(c.Name)
-		if c.Kind == Label {
-			at = len(got.Counts) - 1
-		}
-		if got.Counts == nil || c.Kind == Person || c.Kind == Ignored {
+		if c.Kind == Person || c.Kind == Ignored {
 			continue
 		}
 		var want coding.Counts
 		for r := range t.Rows {
 			want[t.Rows[r][j].Fate]++
 		}
-		if want[coding.Read] = 0; got.Counts[at] != want {
-			return fmt.Sprintf("column %s of %s: fates %v in place of %v", c.Name, c.Facts, got.Counts[at], want)
+		want[coding.Read] = 0
+		if got := count(c.Name); got != want {
+			return fmt.Sprintf("column %s, a %s of %s: fates %v in place of %v", c.Name, t.Types[j], c.Facts, got, want)
 		}
 	}
 	return ""

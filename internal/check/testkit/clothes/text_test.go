@@ -8,9 +8,12 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/read/rows"
@@ -126,6 +129,19 @@ func textForms() []form {
 			z.Write(text)
 			z.Close()
 			return []string{k.put("t.csv.gz", b.Bytes())}
+		}),
+		written("zstd", "", nil, func(k *kit, _ *Table, text []byte) []string {
+			z, err := zstd.NewWriter(nil)
+			k.must(err)
+			return []string{k.put("t.csv.zst", z.EncodeAll(text, nil))}
+		}),
+		written("a folder", "", nil, func(k *kit, t *Table, _ []byte) []string {
+			halves(k, t, "all/")
+			return []string{filepath.Join(k.folder, "all")}
+		}),
+		written("a pattern", "", nil, func(k *kit, t *Table, _ []byte) []string {
+			halves(k, t, "")
+			return []string{filepath.Join(k.folder, "[ab].csv")}
 		}),
 		written("several files", "", nil, func(k *kit, t *Table, _ []byte) []string { return halves(k, t, "") }),
 		{name: "standard input", read: func(k *kit, t *Table) (*dataset.Table, error) {

@@ -103,14 +103,14 @@ func (t Type) Carries(c *Column) bool {
 	case Number:
 		return t.Form != coding.Day && t.Form != coding.Instant
 	case Date:
-		of = c.Cells[:1]
+		of = c.Cells
 	case Person:
 		return t.Form != coding.Instant
 	case Ignored:
 		return true
 	}
 	for i := range of {
-		if _, ok := t.Hold(src, c, &of[i]); !ok {
+		if _, ok := t.Hold(src, c, &of[i]); !ok && !of[i].Free {
 			return false
 		}
 	}

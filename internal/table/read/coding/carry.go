@@ -133,7 +133,10 @@ func (c *Coder) readAs(text string, t Type) (column.Cell, Fate) {
 		return c.ReadSingle(float32(x))
 	case t.Form == Decimal && isNumber && !strings.ContainsAny(text, "eE"):
 		whole, rest, _ := strings.Cut(text, ".")
-		if n, err := strconv.ParseInt(whole, 10, 64); t.Scale >= 0 && len(rest) > t.Scale || t.Least != t.Most && (err != nil || !t.holds(n)) {
+		unsigned := strings.TrimPrefix(whole, "-")
+		n, err := strconv.ParseInt(whole, 10, 64)
+		if unsigned == "" || unsigned[0] == '+' || unsigned[0] == '0' && len(unsigned) > 1 || // no number is written so
+			t.Scale >= 0 && len(rest) > t.Scale || t.Least != t.Most && (err != nil || !t.holds(n)) {
 			break
 		}
 		digits := whole

@@ -46,14 +46,14 @@ func (c *Coder) identifierForm(cell []byte) []byte {
 	return norm.NFC.Bytes(cell)
 }
 
-// wholeForm returns the digits of a whole number that is written without an exponent: no leading zeros, no zeros
-// behind the point, and a sign only below 0.
+// wholeForm returns the digits of a whole number: no leading zeros, no exponent, no zeros behind the point,
+// and a sign only below 0.
 func (c *Coder) wholeForm(cell []byte) (digits []byte, ok bool) {
 	text, ok := c.numerals.appendPlain(nil, cell)
 	unsigned := bytes.TrimLeft(text, "+-")
 	whole, rest, _ := bytes.Cut(unsigned, []byte("."))
 	if !ok || len(whole) == 0 || countDigits(whole) < len(whole) || len(bytes.Trim(rest, "0")) > 0 || len(text)-len(unsigned) > 1 {
-		return nil, false
+		return c.wholeDigits(cell) // as 1e+05, which R writes
 	}
 	if whole = bytes.TrimLeft(whole, "0"); len(whole) == 0 {
 		return []byte("0"), true

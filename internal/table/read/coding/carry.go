@@ -20,7 +20,8 @@ type Type struct {
 	// Least and Most bound integers, and the digits of decimals before the point; both are 0 if there is no
 	// bound but int64's.
 	Least, Most int64
-	Scale       int // of decimals: the digits behind the point; -1 if each cell has its own
+	Scale       int  // of decimals: the digits behind the point; -1 if each cell has its own
+	Words       bool // of texts: they are neither numbers nor dates, such as UUIDs
 }
 
 // CannotCarry returns why a column of a declared type cannot hold what the schema declares, as a
@@ -31,6 +32,8 @@ func (c *Coder) CannotCarry(t Type) string {
 		return fmt.Sprintf("must be of a type that can hold %s: %s cannot; %s", of, t.Name, instead)
 	}
 	switch {
+	case t.Words && c.Number:
+		return refuse("what the schema declares", "leave the column out, or make a number or a date of it (a cast)")
 	case t.Form == Any || t.Form == Text || t.Form == None && !c.isLabel:
 		return ""
 	case t.Form == Unknown:

@@ -96,7 +96,7 @@ func (r *reader) layOut(pf *parquetFile) (*layout, error) {
 
 // typeOf returns a column's type as the coder knows it.
 func typeOf(t pages.Type) coding.Type {
-	out := coding.Type{Name: t.Name, Scale: t.Scale}
+	out := coding.Type{Name: t.Name, Scale: t.Scale, Words: t.Name == "UUID"}
 	out.Least, out.Most = t.Bounds()
 	switch t.Meaning {
 	case pages.Plain:

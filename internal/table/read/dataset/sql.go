@@ -3,6 +3,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/object"
 	"github.com/discreet-dp/discreet/internal/table/read/sqlrows"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // IsAddress reports whether path is the address of a table in a database.
@@ -53,16 +55,10 @@ func (r *reader) layOutSQL(address string, t *sqlrows.Table) (*layout, error) {
 		return nil, err
 	}
 	for k, c := range plan.coders {
-		want := ""
-		switch {
-		case c == nil:
-		case t.Columns[k].Kind == sqlrows.Other:
-			want = "must be of a numeric, text or Boolean type, a date, a UUID or an enumeration"
-		case c.IsDate() && t.Columns[k].Declared == "date":
-		case c.Number && t.Columns[k].Spelt:
-			want = "must be of a numeric, text or Boolean type, since the schema declares a number"
+		if c == nil {
+			continue
 		}
-		if want != "" {
+		if want := c.CannotCarry(t.Columns[k].Type); want != "" {
 			return nil, &FaultError{File: address, Column: c.Name, Fault: want}
 		}
 	}
@@ -89,9 +85,11 @@ func (r *reader) readSQL(address string) (err error) {
 	}()
 	var read []int
 	var coders []*coder
+	var dated []bool // texts are dates as databases write them
 	for k, c := range plan.coders {
 		if c != nil {
 			read, coders = append(read, k), append(coders, c)
+			dated = append(dated, c.IsDate() && t.Columns[k].Affinity == "date")
 		}
 	}
 	if err := t.Read(read); err != nil {
@@ -116,7 +114,7 @@ func (r *reader) readSQL(address string) (err error) {
 		}
 		r.rows++
 		for i, c := range coders {
-			code, fate := c.codeSQL(&cells[i])
+			code, fate := c.codeSQL(&cells[i], dated[i])
 			if fate.Refused() {
 				fault := &FaultError{File: address, Line: row, Column: c.Name, Fault: c.Want}
 				if err := r.faults.addFault(fault); err != nil {
@@ -131,10 +129,10 @@ func (r *reader) readSQL(address string) (err error) {
 	}
 }
 
-// codeSQL codes a cell of a table in a database.
-func (c *coder) codeSQL(v *sqlrows.Cell) (code uint32, fate coding.Fate) {
+// codeSQL codes a cell of a table in a database. If dated, a text may be a date as databases write it.
+func (c *coder) codeSQL(v *sqlrows.Cell, dated bool) (code uint32, fate coding.Fate) {
 	switch v.Form {
-	case sqlrows.Integer:
+	case coding.Integer:
 		if c.recent.integers == nil {
 			allocate(&c.recent.integers)
 		}
@@ -146,11 +144,22 @@ func (c *coder) codeSQL(v *sqlrows.Cell) (code uint32, fate coding.Fate) {
 			known.cell, known.code, known.fate = v.Integer, code+1, fate
 		}
 		return code, fate
-	case sqlrows.Float:
+	case coding.Float:
 		return c.code(c.ReadFloat(v.Float))
-	case sqlrows.Truth:
+	case coding.Single:
+		return c.code(c.ReadSingle(float32(v.Float)))
+	case coding.Truth:
 		return c.code(c.ReadTruth(v.Integer == 1))
-	case sqlrows.Text:
+	case coding.Day:
+		return c.code(c.ReadDay(int(v.Integer)))
+	case coding.Instant:
+		return c.code(c.ReadInstant(v.Integer, 0))
+	case coding.Decimal:
+		return c.code(coding.ReadDecimal(c.Coder, v.Text))
+	case coding.Text:
+		if days, ok := schema.ParseDate("YYYY-MM-DD", v.Text); dated && ok {
+			return c.code(c.ReadDay(days))
+		}
 		return c.codeRecent(v.Text)
 	}
 	return c.code(c.ReadMissing())
@@ -174,7 +183,7 @@ func readSQLTypes(address string) (map[string]string, error) {
 	}
 	types := map[string]string{}
 	for _, c := range t.Columns {
-		types[c.Name] = c.Declared
+		types[c.Name] = cmp.Or(c.Affinity, termOf(c.Type))
 	}
 	return types, t.Close()
 }

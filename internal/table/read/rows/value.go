@@ -166,7 +166,7 @@ func typeOf(t reflect.Type) coding.Type {
 	case t == reflect.TypeFor[json.Number](), kind == reflect.Interface, is(reflect.TypeFor[driver.Valuer]()),
 		kind == reflect.Struct && is(reflect.TypeFor[fmt.Stringer]()), t == reflect.TypeFor[big.Float]():
 	case kind == reflect.String, kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8, isUUID(t):
-		out.Form = coding.Text
+		out.Form, out.Words = coding.Text, isUUID(t)
 	case kind == reflect.Bool:
 		out.Form = coding.Truth
 	case kind == reflect.Float32:

@@ -4,7 +4,6 @@ package sqlrows_test
 
 import (
 	"database/sql"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,54 +86,64 @@ func checkDraft(t *testing.T, text string) {
 	}
 }
 
-// Dates of a database are those of a file.
+// Dates and times of a database are days, whatever the format of the schema: dates are their own, and
+// points in time have that of the schema's zone.
 func TestDatesOfDatabases(t *testing.T) {
-	s, err := schema.Parse([]byte(`name: stays
+	for _, format := range []string{"YYYY-MM-DD", "DD.MM.YYYY", "YYYYMMDD"} {
+		s, err := schema.Parse([]byte(`name: stays
 unit: one stay
 relation: replace-one
 file: {delimiter: ",", quote: '"', header: true, missing: [""]}
 columns:
   - name: seen
     role: private
-    date: {format: YYYY-MM-DD, lower: 2015-01-01, upper: 2024-12-31, default: 2020-01-01}
+    date: {format: ` + format + `, lower: 2015-01-01, upper: 2024-12-31, default: 2020-01-01, zone: Asia/Tokyo}
   - {name: again, role: private, label: {levels: ["no", "yes"], positive: "yes", default: "no"}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "stays.csv")
-	if err := os.WriteFile(file, []byte("seen,again\n2021-03-05,no\n2016-02-29,yes\n,no\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	days := func(address string) (days []float64) {
-		tab, err := dataset.Read(t.Context(), s, dataset.Options{}, address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range tab.Rows {
-			days = append(days, tab.Cols[0].Values[tab.Cols[0].Codes.At(i)])
+		check := func(address, what string, want ...string) {
+			t.Helper()
+			tab, err := dataset.Read(t.Context(), s, dataset.Options{}, address)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			c, days := &s.Columns[0], []string(nil)
+			for i := range tab.Rows {
+				days = append(days, schema.FormatDate("YYYY-MM-DD", c.Since+int(tab.Cols[0].Values[tab.Cols[0].Codes.At(i)])))
+			}
+			if !slices.Equal(days, want) {
+				t.Errorf("%s as %s: days %v, want %v", what, format, days, want)
+			}
 		}
-		return days
-	}
-	want := days(file)
-	path := filepath.Join(t.TempDir(), "stays.db")
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	const rows = "INSERT INTO stays VALUES ('2021-03-05', 'no'), ('2016-02-29', 'yes'), (NULL, 'no')"
-	for _, statement := range []string{"CREATE TABLE stays (seen DATE, again TEXT)", rows} {
-		if _, err := db.Exec(statement); err != nil {
+		path := filepath.Join(t.TempDir(), "stays.db")
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if got := days("sqlite:" + path + "?table=stays"); !slices.Equal(got, want) {
-		t.Errorf("SQLite: days %v, want %v", got, want)
-	}
-	conn, address := postgres(t)
-	exec(t, conn, "CREATE TABLE stays (seen date, again text)", rows)
-	if got := days(address + "&table=stays"); !slices.Equal(got, want) {
-		t.Errorf("PostgreSQL: days %v, want %v", got, want)
+		defer db.Close()
+		const rows = " VALUES ('2021-03-05', 'no'), ('2016-02-29 23:30:00', 'yes'), (NULL, 'no')"
+		for _, kind := range []string{"DATE", "DATETIME", "TIMESTAMP"} {
+			for _, statement := range []string{"CREATE TABLE " + kind + "s (seen " + kind + ", again TEXT)", "INSERT INTO " + kind + "s" + rows} {
+				if _, err := db.Exec(statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check("sqlite:"+path+"?table="+kind+"s", "SQLite's "+kind, "2021-03-05", "2016-02-29", "2020-01-01")
+		}
+		days := strings.NewReplacer("YYYY", "2021", "MM", "03", "DD", "05").Replace(format)
+		if _, err := db.Exec("CREATE TABLE texts AS SELECT '" + days + "' AS seen, 'no' AS again UNION ALL SELECT 18000, 'no'"); err != nil {
+			t.Fatal(err)
+		}
+		check("sqlite:"+path+"?table=texts", "SQLite's text", "2021-03-05", "2020-01-01")
+		conn, address := postgres(t)
+		for kind, want := range map[string][]string{"date": {"2021-03-05", "2016-02-29", "2020-01-01"},
+			"timestamp": {"2021-03-05", "2016-02-29", "2020-01-01"}, "timestamptz": {"2021-03-05", "2016-03-01", "2020-01-01"}} {
+			exec(t, conn, "SET TimeZone = 'UTC'", "CREATE TABLE "+kind+"s (seen "+kind+", again text)", "INSERT INTO "+kind+"s"+rows)
+			check(address+"&table="+kind+"s", "PostgreSQL's "+kind, want...)
+			exec(t, conn, "INSERT INTO "+kind+"s VALUES ('infinity', 'no'), ('-infinity', 'no'), ('0044-03-15 BC', 'no')")
+			check(address+"&table="+kind+"s", "PostgreSQL's "+kind, append(want, "2020-01-01", "2020-01-01", "2015-01-01")...)
+		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/sqldb"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 )
 
 type sqlite struct {
@@ -52,9 +52,10 @@ func openSQLite(ctx context.Context, path, table string) (_ *Table, err error) {
 		}
 		// A plus sign leaves the cell as it is and its declared type out, by which the driver would
 		// make times of texts.
-		c := Column{Name: name, Kind: Any, Declared: declaredOf(declared), read: "+" + quote(name)}
+		c := Column{Name: name, Type: coding.Type{Form: coding.Any, Name: declared}, Affinity: affinityOf(declared),
+			read: "+" + quote(name)}
 		if strings.Contains(strings.ToUpper(declared), "BLOB") {
-			c.Kind = Other
+			c.Type.Form = coding.Unknown
 		}
 		t.Columns = append(t.Columns, c)
 	}
@@ -67,9 +68,9 @@ func openSQLite(ctx context.Context, path, table string) (_ *Table, err error) {
 	return t, nil
 }
 
-// declaredOf interprets a declared type by words in its name, as SQLite does. It also recognizes
+// affinityOf interprets a declared type by words in its name, as SQLite does. It also recognizes
 // booleans and dates.
-func declaredOf(declared string) string {
+func affinityOf(declared string) string {
 	declared = strings.ToUpper(declared)
 	for _, rule := range [][2]string{{"BOOL", "yes_no"}, {"DATE", "date"}, {"TIMESTAMP", "date"}, {"INT", "integer"},
 		{"CHAR", "category"}, {"CLOB", "category"}, {"TEXT", "category"}, {"REAL", "number"}, {"FLOA", "number"},
@@ -119,22 +120,20 @@ func (l *sqlite) next(out []Cell) error {
 		c := &out[i]
 		switch v := v.(type) {
 		case nil:
-			c.Form = Missing
+			c.Form = coding.None
 		case int64:
-			c.Form, c.Integer = Integer, v
+			c.Form, c.Integer = coding.Integer, v
 		case float64:
-			c.Form, c.Float = Float, v
+			c.Form, c.Float = coding.Float, v
 		case string:
-			c.Form, c.Text = Text, append(c.Text[:0], v...)
+			c.Form, c.Text = coding.Text, append(c.Text[:0], v...)
 		case []byte:
-			c.Form, c.Text = Text, append(c.Text[:0], v...)
+			c.Form, c.Text = coding.Text, append(c.Text[:0], v...)
 		case bool:
-			c.Form, c.Integer = Truth, 0
+			c.Form, c.Integer = coding.Truth, 0
 			if v {
 				c.Integer = 1
 			}
-		case time.Time:
-			c.Form, c.Text = Text, v.AppendFormat(c.Text[:0], time.RFC3339Nano)
 		default:
 			return errSQLite
 		}

@@ -13,49 +13,26 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/sqldb"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 )
 
 // Cell is one cell of a row.
 type Cell struct {
-	Form    Form
-	Text    []byte // valid until the next row
-	Integer int64  // a boolean is 0 or 1
+	Form    coding.Form // None, Text, Integer, Float, Single, Truth, Day, Instant or Decimal
+	Text    []byte      // of a text or a decimal; valid until the next row
+	Integer int64       // an integer, 0 or 1, a day since 1970-01-01, or an instant in seconds since then
 	Float   float64
 }
-
-// Form states which field of a Cell holds its value.
-type Form uint8
-
-const (
-	Missing Form = iota
-	Text
-	Integer
-	Float
-	Truth
-)
-
-// Kind is the type of a column's cells.
-type Kind uint8
-
-const (
-	Numbers Kind = iota + 1
-	Truths
-	Texts // also special types that are read as text: a date, a UUID, a value of an enumeration
-	Any   // each cell has its own form
-	Other // types that no schema declares: bytes, lists, records
-)
 
 // Column is a column of a table.
 type Column struct {
 	Name string
-	Kind Kind
-	// Declared is the declared type in the terms of a codebook: yes_no, integer, number, date or
-	// category; "" if there is no similar type.
-	Declared string
-	// Spelt reports that cells have a special type that is read as text, and are never numbers.
-	Spelt bool
-	read  string // the expression that selects it
-	get   getter
+	// Type is the declared type, whose Form is Any if each cell has its own.
+	Type coding.Type
+	// Affinity is, if each cell has its own form, what the declared type says in the terms of a codebook.
+	Affinity string
+	read     string // the expression that selects it
+	get      getter
 }
 
 // getter reads a cell in the binary form of its type; ok is false if the bytes are invalid.

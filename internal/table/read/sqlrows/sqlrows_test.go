@@ -272,27 +272,34 @@ func typed(t testing.TB) *schema.Schema {
 // says, or refused by the type, before a row is read.
 func TestTypesAreCheckedAgainstTheSchema(t *testing.T) {
 	conn, address := postgres(t)
-	exec(t, conn, "CREATE TYPE letters AS ENUM ('a', 'b')", "CREATE DOMAIN shares AS double precision")
+	exec(t, conn, "CREATE TYPE letters AS ENUM ('a', 'b')", "CREATE DOMAIN shares AS double precision",
+		"CREATE EXTENSION IF NOT EXISTS citext SCHEMA public", "CREATE DOMAIN dressed AS public.citext")
 	for _, c := range []struct {
 		amount, kind string // expressions
 		number       float64
 		code         uint32
 		column, want string // of the error
 	}{
-		{amount: "7::smallint", kind: "7::bigint", number: 7, code: 3},
+		{amount: "7::smallint", kind: "'7'::public.citext", number: 7, code: 3},
 		{amount: "7.5::numeric", kind: "'a'::letters", number: 7.5},
 		{amount: "1e400::numeric", kind: "'b'::letters", number: 50, code: 4},
-		{amount: "'NaN'::float8", kind: "true", number: 50, code: 1},
+		{amount: "'NaN'::float8", kind: "'true'::text", number: 50, code: 1},
 		{amount: "'Infinity'::float4", kind: "'a'::char(9)", number: 50},
-		{amount: "0.5::shares", kind: "DATE '2020-01-02'", number: 0.5, code: 2},
+		{amount: "0.5::shares", kind: "'2020-01-02'::text", number: 0.5, code: 2},
 		{amount: "true", kind: "NULL::text", number: 1, code: 5},
 		{amount: "'12'::text", kind: "'a'::name", number: 12},
+		{amount: "'12.25'::money", kind: "'a'::dressed", number: 12.25},
 		{amount: "NULL::integer", kind: "' a '::text", number: 50, code: 0},
 		{amount: "101::bigint", kind: "uuid '00000000-0000-0000-0000-000000000000'", number: 100, code: 4},
-		{amount: "DATE '2020-01-02'", kind: "'a'::text", column: "amount", want: "since the schema declares a number"},
-		{amount: "1", kind: "ARRAY['a']", column: "kind", want: "must be of a numeric"},
-		{amount: "1", kind: "'a'::bytea", column: "kind", want: "must be of a numeric"},
-		{amount: "'1'::json", kind: "'a'::text", column: "amount", want: "must be of a numeric"},
+		{amount: "DATE '2020-01-02'", kind: "'a'::text", column: "amount", want: "date cannot"},
+		{amount: "timestamptz '2020-01-02'", kind: "'a'::text", column: "amount", want: "timestamptz cannot"},
+		{amount: "uuid '00000000-0000-0000-0000-000000000000'", kind: "'a'::text", column: "amount", want: "uuid cannot"},
+		{amount: "1", kind: "7::bigint", column: "kind", want: "bigint cannot"},
+		{amount: "1", kind: "7.5::numeric(9,2)", column: "kind", want: "numeric(9,2) cannot"},
+		{amount: "1", kind: "true", column: "kind", want: "boolean cannot"},
+		{amount: "1", kind: "ARRAY['a']", column: "kind", want: "_text cannot"},
+		{amount: "1", kind: "'a'::bytea", column: "kind", want: "bytea cannot"},
+		{amount: "'1'::json", kind: "'a'::text", column: "amount", want: "json cannot"},
 	} {
 		exec(t, conn, "DROP VIEW IF EXISTS typed",
 			fmt.Sprintf("CREATE VIEW typed AS SELECT 1 AS label, %s AS amount, %s AS kind", c.amount, c.kind))

@@ -38,7 +38,7 @@ type form struct {
 
 // forms are all forms.
 func forms() []form {
-	return slices.Concat(textForms(), parquetForms(), databaseForms())
+	return slices.Concat(textForms(), parquetForms(), databaseForms(), programForms())
 }
 
 // kit is what a form writes with.
@@ -105,8 +105,13 @@ func (f *form) wear(t *testing.T, seed int, tab *Table) bool {
 	want := scores(t, tab, m)
 	if f.score != nil {
 		got, err := f.score(k, tab, m)
-		if err != nil || !slices.Equal(got, want) {
-			return fail("error %v, scores %v, want %v", err, got, want)
+		if err != nil || len(got) != len(want) {
+			return fail("%d scores of %d, error %v", len(got), len(want), err)
+		}
+		for r := range want {
+			if got[r] != want[r] {
+				return fail("row %d: score %g in place of %g: %s", r+1, got[r], want[r], tab.describe(r))
+			}
 		}
 		return true
 	}
@@ -136,6 +141,17 @@ func (f *form) wear(t *testing.T, seed int, tab *Table) bool {
 		return fail("error %v, scores %v, want %v", err, scored, want)
 	}
 	return true
+}
+
+// describe shows the cells of a row that are no texts.
+func (t *Table) describe(r int) string {
+	var b strings.Builder
+	for j, v := range t.Values[r] {
+		if _, text := v.(string); !text {
+			fmt.Fprintf(&b, "\n%s (%s): %#v for %+v", t.Columns[j].Facts, t.Types[j], v, t.Rows[r][j])
+		}
+	}
+	return b.String()
 }
 
 // misread describes how other readings of the same files differ from Read's: those that count, and those that

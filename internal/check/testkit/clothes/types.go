@@ -59,7 +59,11 @@ func (t Type) Hold(src *rand.Rand, c *Column, x *Cell) (v any, ok bool) {
 	case coding.Day:
 		return Day(dayOf(x.Date)), x.Date != ""
 	case coding.Instant:
-		return time.Unix(int64(dayOf(x.Date))*86400+int64(src.IntN(22)*3600), 0).UTC(), x.Date != "" && c.Kind == Date
+		hour := src.IntN(22)
+		if c.Kind != Date {
+			hour = 0
+		}
+		return time.Unix(int64(dayOf(x.Date))*86400+int64(hour)*3600, 0).UTC(), x.Date != ""
 	}
 	if x.Digits == "" {
 		return nil, false
@@ -84,6 +88,9 @@ func (t Type) Hold(src *rand.Rand, c *Column, x *Cell) (v any, ok bool) {
 		return float32(f), err == nil && same && exact(strconv.FormatFloat(f, 'f', -1, 32))
 	}
 	whole, rest, _ := strings.Cut(x.Digits, ".")
+	if c.Kind == Person && t.Scale > 0 && c.Cells[0].Also == nil { // a text, which says 5.00 of 5
+		return nil, false
+	}
 	if len(rest) > t.Scale || len(strings.TrimPrefix(whole, "-"))+t.Scale > t.Precision {
 		return nil, false
 	}

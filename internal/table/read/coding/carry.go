@@ -121,9 +121,11 @@ func (c *Coder) readAs(text string, t Type) (column.Cell, Fate) {
 		return c.ReadTruth(truthOf(text) == 1)
 	case t.Form == Truth && (text == "0" || text == "1"):
 		return c.ReadTruth(text == "1")
-	case t.Form == Day:
-		if days, ok := schema.ParseDate("YYYY-MM-DD", text); ok {
+	case t.Form == Day || t.Form == Instant:
+		if days, ok := schema.ParseDate("YYYY-MM-DD", text); ok && t.Form == Day {
 			return c.ReadDay(days)
+		} else if ok {
+			return c.ReadInstant(int64(days)*24*60*60, 0)
 		}
 	case t.Form == Integer:
 		n, err := strconv.ParseInt(text, 10, 64)

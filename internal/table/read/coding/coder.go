@@ -242,13 +242,17 @@ func (c *Coder) ReadDay(days int) (column.Cell, Fate) {
 }
 
 // ReadInstant is ReadCell for a point in time: seconds since 1970, in a zone so many seconds east of
-// UTC.
+// UTC. Many sources have a date as its first second.
 func (c *Coder) ReadInstant(seconds int64, east int) (column.Cell, Fate) {
 	days, second := c.zone.DayOf(seconds, east)
 	if c.Number {
 		return c.ReadDay(days)
 	}
-	return readCategory(c, schema.FormatDate("YYYY-MM-DD", days)+" "+schema.FormatClock(second))
+	day := schema.FormatDate("YYYY-MM-DD", days)
+	if _, ok := c.levels[day]; ok && second == 0 {
+		return readCategory(c, day)
+	}
+	return readCategory(c, day+" "+schema.FormatClock(second))
 }
 
 // ReadDecimal is ReadCell for an exact number.

@@ -52,6 +52,8 @@ func TestCellsOfCategories(t *testing.T) {
 		{[]string{"100000"}, TextCell("1e+05"), 0}, {[]string{"12345678901234567890"}, UnsignedCell(12345678901234567890), 0},
 		{[]string{"250.1"}, SingleCell(250.1), 0}, {[]string{"250.1"}, NumberCell(250.1), 0}, {[]string{"250.10"}, DecimalCell("250.10"), 0},
 		{[]string{"250.00"}, NumberCell(250), -1}, {[]string{"2015-01-31"}, DayCell(16466), 0},
+		{[]string{"2015-01-31"}, InstantCell(16466*86400, 0), 0}, {[]string{"2015-01-31"}, InstantCell(16466*86400+1, 0), -1},
+		{[]string{"2015-01-31"}, InstantCell(16466*86400-3600, 3600), 0},
 		{[]string{"Zürich"}, TextCell("Zu\u0308rich"), 0}, {[]string{"Zu\u0308rich"}, TextCell("Zürich"), 0}, {[]string{"Zürich"}, TextCell("Z\xfcrich"), -1},
 	} {
 		c := newCoder(t, schema.Column{Kind: schema.Category, Levels: levels(row.levels...)}, schema.Dialect{})

@@ -5,6 +5,7 @@ package inference
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -98,7 +99,7 @@ func readMessage(r *oip.ModelInferRequest) (*call, error) {
 			one.cells = func(rows int) ([]coding.Cell, error) { return readBinary(in.GetDatatype(), raw[k], rows) }
 		default:
 			one.cells = func(rows int) ([]coding.Cell, error) {
-				return readContents(in.GetDatatype(), in.GetContents(), rows)
+				return readContents(in.GetName(), in.GetDatatype(), in.GetContents(), rows)
 			}
 		}
 		c.inputs = append(c.inputs, one)
@@ -112,25 +113,33 @@ func readMessage(r *oip.ModelInferRequest) (*call, error) {
 	return c, checkOutputs(c.outputs)
 }
 
-// readContents reads the contents of the field for the data type, one per row.
-func readContents(datatype string, c *oip.InferTensorContents, rows int) ([]coding.Cell, error) {
+// readContents reads the contents of the field for the data type, one per row, of the input with this name.
+func readContents(name, datatype string, c *oip.InferTensorContents, rows int) ([]coding.Cell, error) {
 	switch datatype {
 	case "BYTES":
 		return listCells(c.GetBytesContents(), rows, func(x []byte) coding.Cell { return coding.TextCell(string(x)) })
 	case "BOOL":
 		return listCells(c.GetBoolContents(), rows, coding.TruthCell)
 	case "INT8", "INT16", "INT32":
-		return listCells(c.GetIntContents(), rows, func(x int32) coding.Cell { return integerCell(int64(x)) })
+		bits := 32 - 8*sizes[datatype]
+		if slices.ContainsFunc(c.GetIntContents(), func(x int32) bool { return x<<bits>>bits != x }) {
+			return nil, errElement(name, datatype)
+		}
+		return listCells(c.GetIntContents(), rows, func(x int32) coding.Cell { return coding.IntegerCell(int64(x)) })
 	case "INT64":
-		return listCells(c.GetInt64Contents(), rows, integerCell)
+		return listCells(c.GetInt64Contents(), rows, coding.IntegerCell)
 	case "UINT8", "UINT16", "UINT32":
-		return listCells(c.GetUintContents(), rows, func(x uint32) coding.Cell { return integerCell(int64(x)) })
+		bits := 32 - 8*sizes[datatype]
+		if slices.ContainsFunc(c.GetUintContents(), func(x uint32) bool { return x<<bits>>bits != x }) {
+			return nil, errElement(name, datatype)
+		}
+		return listCells(c.GetUintContents(), rows, func(x uint32) coding.Cell { return coding.IntegerCell(int64(x)) })
 	case "UINT64":
-		return listCells(c.GetUint64Contents(), rows, unsignedCell)
+		return listCells(c.GetUint64Contents(), rows, coding.UnsignedCell)
 	case "FP32":
-		return listCells(c.GetFp32Contents(), rows, func(x float32) coding.Cell { return floatCell(float64(x)) })
+		return listCells(c.GetFp32Contents(), rows, coding.SingleCell)
 	case "FP64":
-		return listCells(c.GetFp64Contents(), rows, floatCell)
+		return listCells(c.GetFp64Contents(), rows, coding.NumberCell)
 	}
 	return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
 }

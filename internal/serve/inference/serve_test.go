@@ -780,7 +780,7 @@ func FuzzReadData(f *testing.F) {
 		if _, list := value.([]any); !list {
 			ok = false
 		}
-		got, err := readData("FP64", data, len(want))
+		got, err := readData("age", "BYTES", data, len(want))
 		if ok != (err == nil) {
 			t.Fatalf("read with %v, want %v", err, ok)
 		}
@@ -788,11 +788,57 @@ func FuzzReadData(f *testing.F) {
 			t.Errorf("read as %v, want %v", got, want)
 		}
 		for _, rows := range []int{max(0, len(want)-1), len(want) + 1} {
-			if _, err := readData("FP64", data, rows); rows != len(want) && err == nil {
+			if _, err := readData("age", "BYTES", data, rows); rows != len(want) && err == nil {
 				t.Errorf("%d cells are taken for %d rows", len(want), rows)
 			}
 		}
 	})
+}
+
+// Elements are what the data type that their sender declares can be, or are refused with the input's name
+// and the type; in JSON, in the fields of gRPC and in the binary format they are the same cells.
+func TestElementsOfADataType(t *testing.T) {
+	for _, c := range []struct {
+		datatype, data string
+		cells          []coding.Cell // nil if they are refused
+	}{
+		{"INT8", `[127, -128, 1.0, null, 1e2]`, []coding.Cell{coding.IntegerCell(127), coding.IntegerCell(-128), coding.IntegerCell(1), {},
+			coding.IntegerCell(100)}},
+		{"INT8", `[300]`, nil}, {"INT8", `[-129]`, nil}, {"UINT8", `[256]`, nil}, {"UINT8", `[-1]`, nil}, {"INT16", `[32768]`, nil},
+		{"UINT16", `[65536]`, nil}, {"INT32", `[2147483648]`, nil}, {"UINT32", `[4294967296]`, nil}, {"INT64", `[69.5]`, nil},
+		{"INT64", `[9223372036854775808]`, nil}, {"INT64", `[1e19]`, nil}, {"INT64", `[true]`, nil}, {"INT64", `["69"]`, nil},
+		{"INT64", `[9007199254740993]`, []coding.Cell{coding.IntegerCell(9007199254740993)}},
+		{"UINT64", `[18446744073709551615]`, []coding.Cell{coding.UnsignedCell(1<<64 - 1)}}, {"UINT64", `[18446744073709551616]`, nil},
+		{"FP32", `[0.1, 5]`, []coding.Cell{coding.SingleCell(0.1), coding.SingleCell(5)}}, {"FP32", `[1e39]`, nil}, {"FP32", `["1"]`, nil},
+		{"FP64", `[0.1, 5]`, []coding.Cell{coding.NumberCell(0.1), coding.NumberCell(5)}}, {"FP64", `[1e999]`, nil}, {"FP64", `[false]`, nil},
+		{"BOOL", `[true, false, null]`, []coding.Cell{coding.TruthCell(true), coding.TruthCell(false), {}}}, {"BOOL", `[1]`, nil},
+		{"BYTES", `["a", 12, true]`, []coding.Cell{coding.TextCell("a"), coding.IntegerCell(12), coding.TruthCell(true)}},
+	} {
+		got, err := readData("age", c.datatype, []byte(c.data), strings.Count(c.data, ",")+1)
+		refused := err != nil && strings.Contains(err.Error(), `"age"`) && strings.Contains(err.Error(), c.datatype)
+		if (c.cells == nil) != refused || c.cells != nil && !slices.Equal(got, c.cells) {
+			t.Errorf("%s of %s: %v and error %v", c.data, c.datatype, got, err)
+		}
+	}
+	for _, c := range []struct {
+		datatype string
+		contents *oip.InferTensorContents
+		cell     coding.Cell
+		ok       bool
+	}{
+		{"INT8", &oip.InferTensorContents{IntContents: []int32{-128}}, coding.IntegerCell(-128), true},
+		{"INT8", &oip.InferTensorContents{IntContents: []int32{300}}, coding.Cell{}, false},
+		{"INT16", &oip.InferTensorContents{IntContents: []int32{-32769}}, coding.Cell{}, false},
+		{"INT32", &oip.InferTensorContents{IntContents: []int32{math.MinInt32}}, coding.IntegerCell(math.MinInt32), true},
+		{"UINT8", &oip.InferTensorContents{UintContents: []uint32{256}}, coding.Cell{}, false},
+		{"UINT32", &oip.InferTensorContents{UintContents: []uint32{math.MaxUint32}}, coding.IntegerCell(math.MaxUint32), true},
+		{"FP32", &oip.InferTensorContents{Fp32Contents: []float32{0.1}}, coding.SingleCell(0.1), true},
+	} {
+		got, err := readContents("age", c.datatype, c.contents, 1)
+		if refused := err != nil && strings.Contains(err.Error(), `"age"`); c.ok == refused || c.ok && got[0] != c.cell {
+			t.Errorf("%v of %s: %v and error %v", c.contents, c.datatype, got, err)
+		}
+	}
 }
 
 func flatten(cells []coding.Cell, value any) ([]coding.Cell, bool) {
@@ -812,11 +858,8 @@ func flatten(cells []coding.Cell, value any) ([]coding.Cell, bool) {
 	case string:
 		return append(cells, coding.TextCell(v)), true
 	case json.Number:
-		if x, err := v.Int64(); err == nil {
-			return append(cells, integerCell(x)), true
-		}
-		x, err := v.Float64()
-		return append(cells, coding.NumberCell(x)), err == nil
+		cell, ok := coding.ParseNumber(v.String())
+		return append(cells, cell), ok
 	}
 	return nil, false
 }

@@ -8,28 +8,37 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
 )
 
-// integerCell returns the cell of an integer without loss: a number if a float64 holds it exactly.
-func integerCell(x int64) coding.Cell {
-	if f := float64(x); math.Abs(f) < 1<<53 {
-		return coding.NumberCell(f)
-	}
-	return coding.TextCell(strconv.FormatInt(x, 10))
-}
-
-func unsignedCell(x uint64) coding.Cell {
-	if x < 1<<53 {
-		return coding.NumberCell(float64(x))
-	}
-	return coding.TextCell(strconv.FormatUint(x, 10))
-}
-
 // sizes are the bytes per element of each type except BYTES.
 var sizes = map[string]int{"BOOL": 1, "INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "INT32": 4, "UINT32": 4,
 	"INT64": 8, "UINT64": 8, "FP32": 4, "FP64": 8}
+
+// errElement is for a cell that the data type of its input, which its sender declares, does not have.
+func errElement(name, datatype string) error {
+	return refuse("input %q must hold what its data type %s can be: whole numbers within its range, numbers, true and false, "+
+		"or texts in BYTES", name, datatype)
+}
+
+// integerOf reads an integer of a data type, which may be written like 12.0.
+func integerOf(datatype, token string) (cell coding.Cell, ok bool) {
+	if x, err := strconv.ParseFloat(token, 64); err == nil && strings.Trim(token, "-0123456789") != "" {
+		if x != math.Trunc(x) || math.Abs(x) >= 1<<63 {
+			return cell, false
+		}
+		token = strconv.FormatInt(int64(x), 10)
+	}
+	if bits := 8 * sizes[datatype]; datatype[0] == 'U' {
+		x, err := strconv.ParseUint(token, 10, bits)
+		return coding.UnsignedCell(x), err == nil
+	} else {
+		x, err := strconv.ParseInt(token, 10, bits)
+		return coding.IntegerCell(x), err == nil
+	}
+}
 
 func knownType(datatype string) bool { return datatype == "BYTES" || sizes[datatype] > 0 }
 
@@ -85,39 +94,32 @@ func readElement(datatype string, raw []byte) coding.Cell {
 	case "BOOL":
 		return coding.TruthCell(raw[0] != 0)
 	case "INT8":
-		return integerCell(int64(int8(raw[0])))
+		return coding.IntegerCell(int64(int8(raw[0])))
 	case "UINT8":
-		return integerCell(int64(raw[0]))
+		return coding.IntegerCell(int64(raw[0]))
 	case "INT16":
-		return integerCell(int64(int16(order.Uint16(raw))))
+		return coding.IntegerCell(int64(int16(order.Uint16(raw))))
 	case "UINT16":
-		return integerCell(int64(order.Uint16(raw)))
+		return coding.IntegerCell(int64(order.Uint16(raw)))
 	case "INT32":
-		return integerCell(int64(int32(order.Uint32(raw))))
+		return coding.IntegerCell(int64(int32(order.Uint32(raw))))
 	case "UINT32":
-		return integerCell(int64(order.Uint32(raw)))
+		return coding.IntegerCell(int64(order.Uint32(raw)))
 	case "INT64":
-		return integerCell(int64(order.Uint64(raw)))
+		return coding.IntegerCell(int64(order.Uint64(raw)))
 	case "UINT64":
-		return unsignedCell(order.Uint64(raw))
+		return coding.UnsignedCell(order.Uint64(raw))
 	case "FP32":
-		return floatCell(float64(math.Float32frombits(order.Uint32(raw))))
+		return coding.SingleCell(math.Float32frombits(order.Uint32(raw)))
 	default:
-		return floatCell(math.Float64frombits(order.Uint64(raw)))
+		return coding.NumberCell(math.Float64frombits(order.Uint64(raw)))
 	}
-}
-
-// floatCell returns the cell of a number; NaN is a missing cell.
-func floatCell(x float64) coding.Cell {
-	if math.IsNaN(x) {
-		return coding.Cell{}
-	}
-	return coding.NumberCell(x)
 }
 
 // readData reads the cells of a tensor in JSON: a list, possibly nested, of texts, numbers, booleans
-// and null, which is missing. There must be one per row. data must be valid JSON.
-func readData(datatype string, data []byte, rows int) ([]coding.Cell, error) {
+// and null, which is missing. There must be one per row, of the data type of the input with this name.
+// data must be valid JSON.
+func readData(name, datatype string, data []byte, rows int) ([]coding.Cell, error) {
 	if !knownType(datatype) {
 		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
 	}
@@ -133,6 +135,8 @@ func readData(datatype string, data []byte, rows int) ([]coding.Cell, error) {
 			return nil, errCells
 		case c == '{':
 			return nil, refuse("the data of an input must be texts, numbers, true, false and null")
+		case c == '"' && datatype != "BYTES":
+			return nil, errElement(name, datatype)
 		case c == '"':
 			n := textEnd(data[i:])
 			text, err := readText(data[i : i+n])
@@ -146,9 +150,9 @@ func readData(datatype string, data []byte, rows int) ([]coding.Cell, error) {
 			for n < len(data) && bytes.IndexByte([]byte(",] \n\t\r"), data[n]) < 0 {
 				n++
 			}
-			cell, err := readToken(string(data[i:n]))
-			if err != nil {
-				return nil, err
+			cell, ok := readToken(datatype, string(data[i:n]))
+			if !ok {
+				return nil, errElement(name, datatype)
 			}
 			cells = append(cells, cell)
 			i = n
@@ -178,21 +182,24 @@ func readText(quoted []byte) (text string, err error) {
 	return text, err
 }
 
-func readToken(token string) (coding.Cell, error) {
-	switch token {
-	case "null":
-		return coding.Cell{}, nil
-	case "true", "false":
-		return coding.TruthCell(token == "true"), nil
-	}
-	if x, err := strconv.ParseInt(token, 10, 64); err == nil {
-		return integerCell(x), nil
-	}
+// readToken reads null, true, false or a number, if the data type has it.
+func readToken(datatype, token string) (cell coding.Cell, ok bool) {
 	x, err := strconv.ParseFloat(token, 64)
-	if err != nil {
-		return coding.Cell{}, refuse("a number of the data must be one of 64 bits")
+	switch {
+	case token == "null":
+		return coding.Cell{}, true
+	case token == "true" || token == "false":
+		return coding.TruthCell(token == "true"), datatype == "BOOL" || datatype == "BYTES"
+	case datatype == "BYTES":
+		return coding.ParseNumber(token)
+	case datatype == "FP64":
+		return coding.NumberCell(x), err == nil
+	case datatype == "FP32":
+		return coding.SingleCell(float32(x)), err == nil && !math.IsInf(float64(float32(x)), 0)
+	case datatype == "BOOL":
+		return cell, false
 	}
-	return coding.NumberCell(x), nil
+	return integerOf(datatype, token)
 }
 
 func appendDoubles(raw []byte, x []float64) []byte {

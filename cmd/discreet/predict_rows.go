@@ -15,12 +15,8 @@ func (a *app) newPredictRowsCommand() *cobra.Command {
 		Use:   "predict-rows",
 		Short: "score rows for another program, over standard input and output",
 		Long: `Predict-rows scores rows for the program that started it, until its standard
-input ends. A frame is the length of its text as four bytes, the lowest first,
-followed by JSON. The first frame that it writes lists columns and classes. Each
-request {"rows": [[cell, ...]]} has cells in that order, and null for a missing
-cell. The answer is {"scores": [...]} or {"error": "..."}. A request
-{"labels": [cell, ...]} is answered by {"classes": [...]}, the index of each
-label's class. The Python package uses it.`,
+input ends. The Python package uses it, and its requests and answers may change
+with every version.`,
 		Example: `  discreet predict-rows --model m.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

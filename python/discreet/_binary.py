@@ -15,14 +15,15 @@ import sysconfig
 import threading
 import weakref
 from pathlib import Path
-from typing import IO, Any, Mapping, NamedTuple, Sequence
+from typing import IO, Any, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
+import numpy as np
+
+from ._table import BLOCK, Column, one_row, stream
 from ._words import in_python
 
 #: What the program says while it works. A wait for a ledger that another process uses is a warning.
 logger = logging.getLogger("discreet")
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 class DiscreetError(RuntimeError):
@@ -76,8 +77,10 @@ class Output(NamedTuple):
         return answer
 
 
-def run(args: Sequence[str], data: bytes = b"", names: Mapping[str, str] | None = None, wrong: bool = False) -> Output:
+def run(args: Sequence[str], data: Iterable[bytes] = (), names: Mapping[str, str] | None = None, wrong: bool = False,
+        found: int = 0) -> Output:
     """Runs the program on data. In its messages, names says what files are called; if wrong, a failure is a UsageError.
+    found is an exit code that is none.
 
     An interrupt ends the program, and has a note of what the ledger says is spent.
     """
@@ -91,9 +94,10 @@ def run(args: Sequence[str], data: bytes = b"", names: Mapping[str, str] | None 
             reader.start()
         try:
             try:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[os.write(process.stdin.fileno(), rest):]
+                for piece in data:
+                    rest = memoryview(piece)
+                    while rest:
+                        rest = rest[os.write(process.stdin.fileno(), rest):]
                 process.stdin.close()
             except OSError:  # it ended without reading all
                 pass
@@ -108,7 +112,7 @@ def run(args: Sequence[str], data: bytes = b"", names: Mapping[str, str] | None 
             if isinstance(interrupt, KeyboardInterrupt):
                 _note(interrupt, _describe_interrupt(said, process.returncode == 0, names))
             raise
-    if process.returncode != 0:
+    if process.returncode not in (0, found):
         raise _failure(process.returncode, said, names, wrong)
     stored = [in_python(line, names) for line in said if line.startswith("from the ledger: ")]
     return Output(out[0], said, _job_of(said), stored[0] if stored else "")
@@ -189,6 +193,16 @@ def version() -> str:
     return run(["version"]).out.decode().strip()
 
 
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def _blocks(names: Sequence[str], columns: Sequence[Column]) -> Iterator[bytes]:
+    """A stream of its own for each block of rows."""
+    rows = max((c.size for c in columns), default=0)
+    for start in range(0, rows, BLOCK) or (0,):
+        yield b"".join(stream(names, columns, start, min(start + BLOCK, rows)))
+
+
 class RowServer:
     """A child process that scores rows. Threads take turns; a fork must make its own."""
 
@@ -199,53 +213,71 @@ class RowServer:
         self._out: IO[bytes] = self._process.stdout
         self._lock = threading.Lock()
         self.pid = os.getpid()
-        hello = self._read()
+        hello = json.loads(self._take(int.from_bytes(self._take(4), "little")))
         # With the estimator goes its child, and all go with the interpreter.
         self._end = weakref.finalize(self, _close, self._process, self.pid)
         self.columns: list[str] = hello["columns"]
-        self.rules: list[tuple[str, Any]] = []  # of each column, how its cells are spelt
         self.classes: list[str] = hello["classes"]
         self.positive: int = hello["positive"]
         self.width: int = hello["width"]
+        # How a row alone begins, whose cells have no dtype.
+        self._any = next(stream(self.columns, [Column("a", None, 0, lambda start, stop: [])] * len(self.columns)))
 
-    def _read(self) -> dict[str, Any]:
-        got = self._out.read(1 << 16)  # as a rule the whole frame
-        while len(got) < 4 or len(got) < 4 + int.from_bytes(got[:4], "little"):
-            more = self._out.read(1 << 20)
-            if not more:
-                raise DiscreetError("the program ended unexpectedly")
-            got += more
-        answer: dict[str, Any] = json.loads(got[4:])
-        return answer
+    def score(self, columns: Sequence[Column]) -> Floats:
+        """Scores of the rows of columns, width numbers each."""
+        return self._ask(b"r", _blocks(self.columns, columns))
 
-    def score(self, rows: list[list[Any]]) -> list[float]:
-        """Scores of rows, width numbers each."""
-        return self._ask("rows", rows, "scores")
+    def score_row(self, values: Sequence[Any]) -> list[float]:
+        """The scores of one row."""
+        scores: list[float] = self._ask(b"r", (one_row(self._any, values),)).tolist()
+        return scores
 
-    def read_labels(self, cells: list[Any]) -> list[int]:
+    def read_labels(self, name: str, labels: Column) -> Floats:
         """Of each label the index of its class, as a fit reads it."""
-        return self._ask("labels", cells, "classes")
+        return self._ask(b"l", _blocks([name], [labels]))
 
-    def _ask(self, what: str, items: list[Any], wanted: str) -> list[Any]:
-        out: list[Any] = []
-        for start in range(0, len(items), 4096) or (0,):  # a frame has its limit
-            text = _ENCODER.encode({what: items[start:start + 4096]}).encode()
-            with self._lock:
-                try:
-                    self._write(len(text).to_bytes(4, "little") + text)
-                    answer = self._read()
-                except BaseException:  # an answer may come that nobody waits for
-                    self.close()
-                    raise
-            if "error" in answer:
-                raise UsageError(in_python(re.sub(r"\brow (\d+)", lambda m: f"row {int(m[1]) + start}", answer["error"])))
-            out += answer[wanted]
+    def _ask(self, what: bytes, texts: Iterable[bytes]) -> Floats:
+        out: list[Floats] = []
+        asked = 0
+        with self._lock:
+            try:
+                for text in texts:  # each is made while the child answers the one before
+                    if asked:
+                        out.append(self._receive(asked - 1))
+                    self._send(what, text)
+                    asked += 1
+                out.append(self._receive(asked - 1))
+            except UsageError:  # which was the answer
+                raise
+            except BaseException:  # an answer may come that nobody waits for
+                self.close()
+                raise
+        return np.concatenate(out)
+
+    def _send(self, what: bytes, text: bytes) -> None:
+        for piece in (what + len(text).to_bytes(8, "little"), text):
+            rest = memoryview(piece)
+            while rest:
+                rest = rest[self._in.write(rest):]
+
+    def _receive(self, block: int) -> Floats:
+        """The answer about a block of rows."""
+        head = self._take(5)
+        size = int.from_bytes(head[1:], "little")
+        if head[:1] == b"-":
+            text = self._take(size).decode("utf-8", "replace")
+            raise UsageError(in_python(re.sub(r"\brow (\d+)", lambda m: f"row {int(m[1]) + block * BLOCK}", text)))
+        return np.frombuffer(self._take(8 * size), "<f8")
+
+    def _take(self, size: int) -> bytearray:
+        out = bytearray(size)
+        rest = memoryview(out)
+        while rest:
+            n = self._out.readinto(rest)  # type: ignore[attr-defined]
+            if not n:
+                raise DiscreetError("the program ended unexpectedly")
+            rest = rest[n:]
         return out
-
-    def _write(self, frame: bytes) -> None:
-        written = self._in.write(frame)
-        while written < len(frame):
-            written += self._in.write(frame[written:])
 
     def serves(self) -> bool:
         """Whether this process may ask it."""

@@ -14,7 +14,7 @@ import warnings
 import weakref
 import zipfile
 from types import FrameType
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -26,8 +26,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._account import account_flags, check_ledger, check_number, digits
 from ._binary import BudgetError, DiscreetWarning, Output, PrivacyWarning, RowServer, UsageError, run
-from ._schema import TRUTHS, ArraySchema, Levels, load_schema, spell
-from ._table import Cell, Column, array_of, column_at, column_names, column_of, encode, is_frame
+from ._schema import ArraySchema, Levels, load_schema, spell
+from ._table import Column, array_of, column_at, column_names, column_of, is_frame, stream, table_of
 from ._words import in_python
 
 
@@ -50,6 +50,17 @@ def warn_in_words(texts: Sequence[str], level: int) -> None:
     """Warns in the name of the caller that is so many calls away."""
     for text in texts:
         warnings.warn(in_python(text), PrivacyWarning if text.startswith("WEAK: ") else DiscreetWarning, stacklevel=level)
+
+
+def _column(X: Any, name: str, at: int) -> Column:
+    """A column of a table, which an array has at a position."""
+    return column_at(X, name) if is_frame(X) else column_of(X[:, at])
+
+
+def _table(X: Any) -> Any:
+    """A frame, or an array of two dimensions; no cell is looked at."""
+    X = table_of(X)
+    return X if is_frame(X) else array_of(X)
 
 
 class DiscreetClassifier(ClassifierMixin, BaseEstimator):
@@ -151,8 +162,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self._check_account()
         self._warn_of_learned_steps()
         self._drop_child()
-        if not is_frame(X):
-            X = array_of(X)
+        X = _table(X)
         names, shape = column_names(X), X.shape
         self.feature_names_in_, self.n_features_in_ = np.asarray(names, dtype=object), len(names)
         if not is_frame(X) or isinstance(self.schema, ArraySchema):
@@ -164,17 +174,23 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         labels = self._labels(y)
         document, levels, text = self._encode(X, labels)
         declared = self.schema.classes if isinstance(self.schema, ArraySchema) else None
-        typed = levels.classes(labels, declared)
         levels.check_metrics(labels, getattr(self, "_copied", False))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, out = self._files(folder, document)[0], os.path.join(folder, "new.json")
-            done = run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text,
-                       {schema: "schema", out: "model"})
+            try:
+                done = run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text,
+                           {schema: "schema", out: "model"})
+            except UsageError as refused:
+                if labels.form != "i" or not str(refused).startswith(f'column "{levels.name}" must be of a type'):
+                    raise
+                raise UsageError(f"{refused}. Ensembles of scikit-learn (voting, bagging, stacking) fit with the codes 0, 1, ... of "
+                                 "the classes that occur: declare these as the levels, and pass them as y") from None
             with open(out, "rb") as model:
                 self.model_ = model.read()
         warn_of(done)
-        kind = labels.dtype if isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf" else None
-        if labels.kind in ("text", "any") and getattr(labels.dtype, "kind", "O") != "U" and type(typed[0]) is str:
+        typed = levels.classes(labels, declared)
+        kind = labels.dtype if labels.form in "iufsb" else None
+        if labels.form in "ta" and getattr(labels.dtype, "kind", "O") != "U" and type(typed[0]) is str:
             kind = np.dtype(object)
         self.classes_ = np.array(sorted(typed), dtype=kind)
         self._order = [typed.index(c) for c in sorted(typed)]  # of the levels, in the order of classes_
@@ -213,18 +229,18 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         return schema, model
 
     def check(self, X: Any, y: Any) -> dict[str, Any]:
-        """NOT PRIVATE: exact counts of the cells that a fit would repair, by column.
+        """NOT PRIVATE: exact counts of the cells that a fit would repair, by column, as ``discreet schema check --json``
+        prints them.
 
-        ``{"rows": ..., "columns": [{"column": ..., "missing": ..., "other": ..., "clamped": ...,
-        "unreadable": ..., "respelled": ..., "not_utf8": ...}, ...]}``. Show them only to people who may see
-        the rows. Nothing is charged.
+        ``{"rows": ..., "columns": [{"column": ..., "missing": ..., "other": ..., "clamped": ..., "unreadable": ...,
+        "cause": ...}, ...], "misfits": [...]}``. Of the columns in misfits, most cells are not what the schema
+        declares. Show all this only to people who may see the rows. Nothing is charged.
         """
-        if not is_frame(X):
-            X = array_of(X)
+        X = _table(X)
         document, _, text = self._encode(X, self._labels(y))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, _ = self._files(folder, document)
-            return run(["schema", "check", schema, "--data", "cells:-", "--json"], text, {schema: "schema"}).read_json()
+            return run(["schema", "check", schema, "--data", "cells:-", "--json"], text, {schema: "schema"}, found=4).read_json()
 
     def plan(self, rows: int | None = None, *, persons: int | None = None, simulate: bool = False) -> dict[str, Any]:
         """The price of a fit and what it protects, as ``discreet plan --json`` prints it. No table is read.
@@ -267,10 +283,10 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self._with_model("card", "--model", "MODEL", "--out", out,
                          *(["--ledger", os.fspath(self.ledger)] if self.ledger else []))
 
-    def _encode(self, X: Any, labels: Column) -> tuple[dict[str, Any], Levels, bytes]:
-        """The schema's document, the label's levels, and the rows of X with their labels as cells."""
+    def _encode(self, X: Any, labels: Column) -> tuple[dict[str, Any], Levels, Iterator[bytes]]:
+        """The schema's document, the label's levels, and the rows of X with their labels for the program."""
         names = column_names(X)
-        if len(labels.values) != X.shape[0]:
+        if labels.size != X.shape[0]:
             raise ValueError("X and y must have as many rows")
         label = "label"
         while label in names:
@@ -284,9 +300,10 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"X must not have the label's column {label!r}")
         self._columns = {c["name"]: c for c in document["columns"]}
         self._check_columns(names, document, label)
-        levels = Levels(self._columns[label])
-        columns = [self._cells(X, name, at) for at, name in enumerate(names)]
-        return document, levels, encode([*names, label], [*columns, labels.cells(levels.truths)])
+        person = (document.get("person") or {}).get("column")
+        read = {name: at for at, name in enumerate(names) if self._columns[name]["role"] != "ignored" or name == person}
+        columns = [_column(X, name, at) for name, at in read.items()]
+        return document, Levels(self._columns[label]), stream([*read, label], [*columns, labels])
 
     def _check_columns(self, names: list[str], document: Mapping[str, Any], label: str) -> None:
         """Refuses columns that are missing, or that the schema does not have."""
@@ -314,8 +331,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         if not 0 < check_number("epsilon", epsilon) < math.inf:
             raise UsageError(f"epsilon must be above 0 and finite (got {epsilon!r})")
         check_ledger(ledger, dataset, job, cohorts)
-        if not is_frame(X):
-            X = array_of(X)
+        X = _table(X)
         document, _, text = self._encode(X, self._labels(y))
         flags = ["--epsilon", digits(epsilon), *account_flags(ledger, dataset, job, cohorts)]
         if check_number("delta", delta):
@@ -336,6 +352,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         """The labels as one column, by shape and dtype alone."""
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None")
+        y = table_of(y)
         if is_frame(y) and len(column_names(y)) == 1:
             warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning)
             return column_at(y, column_names(y)[0])
@@ -346,27 +363,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             y = y[:, 0]
         if len(getattr(y, "shape", (0,))) != 1:
             raise ValueError(f"y must be one column (got the shape {getattr(y, 'shape', None)})")
-        return column_of(y, "y")
-
-    def _cells(self, X: Any, name: str, at: int) -> list[Cell]:
-        """The cells of a column by its dtype and by what the schema declares it to be."""
-        declared = self._columns.get(name, {"role": "ignored"})
-        try:
-            column = column_at(X, name) if is_frame(X) else column_of(X[:, at], name)
-        except ValueError:
-            if declared["role"] == "ignored":
-                return [None] * X.shape[0]
-            raise
-        if "category" in declared:
-            Levels(declared).check(column)
-        elif column.kind == "days" and "number" in declared:
-            raise UsageError(f"column {name!r} is a number in the schema and must not have the dtype {column.dtype}")
-        return column.cells(*self._rules(name))
-
-    def _rules(self, name: str) -> tuple[tuple[str, str] | None, bool]:
-        """How cells of a column are spelt, as Column.cells takes it."""
-        declared = self._columns.get(name, {})
-        return Levels(declared).truths if "category" in declared else None, "date" in declared
+        return column_of(y)
 
     def _flags(self) -> list[str]:
         epsilon = self.epsilon if self.epsilon is not None else 0.0
@@ -381,7 +378,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         if self.delta:
             flags += ["--delta", digits(self.delta)]
         for name, value in (self.options or {}).items():
-            flags.append(f"--option={name}={spell(value, TRUTHS[0])}")
+            flags.append(f"--option={name}={spell(value)}")
         return flags + account_flags(self.ledger, self.dataset, self.job, self.cohorts)
 
     def _with_model(self, *args: str) -> bytes:
@@ -440,7 +437,6 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         loaded.n_features_in_ = len(child.columns)
         loaded.classes_ = np.array(sorted(child.classes), dtype=object)
         loaded._order = [child.classes.index(c) for c in sorted(child.classes)]
-        child.rules = [(name, loaded._rules(name)) for name in child.columns]
         _children[loaded] = child
         loaded.privacy_ = privacy
         return loaded
@@ -451,7 +447,6 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         if child is None or not child.serves():
             with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
                 child = RowServer(self._files(folder)[1])
-            child.rules = [(name, self._rules(name)) for name in child.columns]
             _children[self] = child
         return child
 
@@ -464,18 +459,13 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         """Scores of the classes, one row per row of X, in the order of classes_."""
         check_is_fitted(self, "model_")
         child = self._child()
-        if not is_frame(X):
-            X = array_of(X)
-        elif missing := [n for n in child.columns if n not in column_names(X)]:
+        X = _table(X)
+        if is_frame(X) and (missing := [n for n in child.columns if n not in column_names(X)]):
             raise ValueError(self._describe_missing("X", missing, column_names(X)))
         if not is_frame(X) or isinstance(self.schema, ArraySchema):
             validate_data(self, X, reset=False, skip_check_array=True)
         names = [str(n) for n in getattr(self, "feature_names_in_", column_names(X))]
-        columns = [self._cells(X, n, names.index(n)) for n in child.columns]
-        return self._proba(child.score([list(row) for row in zip(*columns)]), child)
-
-    def _proba(self, flat: list[float], child: RowServer) -> np.ndarray[Any, np.dtype[np.float64]]:
-        scores = np.asarray(flat, dtype=np.float64).reshape(-1, child.width)
+        scores = child.score([_column(X, n, names.index(n)) for n in child.columns]).reshape(-1, child.width)
         if child.width == 1:
             both = np.empty((len(scores), 2))
             both[:, child.positive] = scores[:, 0]
@@ -513,8 +503,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted. y is read by the schema, as a fit reads it."""
         predicted = np.asarray(self._order)[self._predict_indices(X)]
-        label = next(column for column in self._columns.values() if "label" in column)
-        actual = self._child().read_labels(self._labels(y).cells(Levels(label).truths))
+        label = next(name for name, column in self._columns.items() if "label" in column)
+        actual = self._child().read_labels(label, self._labels(y))
         return float(accuracy_score(actual, predicted, sample_weight=sample_weight))
 
     def predict_row(self, row: Mapping[str, Any]) -> float | list[float]:
@@ -526,5 +516,5 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         child = self._child()
         if missing := [name for name in child.columns if name not in row]:
             raise ValueError(self._describe_missing("row", missing, [str(name) for name in row.keys()]))
-        scores = child.score([[Column("any", None, [row[name]]).cells(*rules)[0] for name, rules in child.rules]])
+        scores = child.score_row([row[name] for name in child.columns])
         return scores[0] if child.width == 1 else scores

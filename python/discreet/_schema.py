@@ -19,7 +19,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from ._binary import DiscreetWarning, UsageError, run
-from ._table import Column, column_at, column_names
+from ._table import Column, column_at, column_names, table_of
 
 
 class ArraySchema:
@@ -44,7 +44,7 @@ class ArraySchema:
             {"name": name, "role": "private",
              "number": {"lower": self.lower, "upper": self.upper, "default": middle}} for name in names
         ]
-        levels = [spell(c, TRUTHS[0]) for c in self.classes]
+        levels = [spell(c) for c in self.classes]
         if len(levels) < 2:
             raise ValueError(f"classes must be at least two (got {len(levels)} class)")
         facts: dict[str, Any] = {"levels": levels}
@@ -58,84 +58,41 @@ class ArraySchema:
 FRAME = {"delimiter": ",", "quote": '"', "header": True, "missing": [""]}
 
 
-#: How a bool may be spelt. A column takes the first of these pairs that its levels have.
-TRUTHS = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"), ("0", "1"))
-
-
-def spell(value: Any, truths: tuple[str, str]) -> str:
-    """A value as text: a whole number without a fraction, a fraction with the digits that it takes."""
-    (cell,) = Column("any", None, [value]).cells(truths)
-    if not isinstance(cell, float):
-        return str(cell or "")
-    if abs(cell) >= 1e21 or 0 < abs(cell) < 1e-6:
-        return np.format_float_scientific(cell, trim="-", exp_digits=2)
-    return np.format_float_positional(cell, trim="-")
+def spell(value: Any) -> str:
+    """A value of a schema as text: a whole number without a fraction, a fraction with the digits that it takes."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)):
+        if abs(float(value)) >= 1e21 or 0 < abs(float(value)) < 1e-6:
+            return np.format_float_scientific(value, trim="-", exp_digits=2)
+        return np.format_float_positional(value, trim="-")
+    return "" if value is None else str(value)
 
 
 class Levels:
-    """The levels of a category or a label as the schema spells them, and how dtypes meet them.
+    """The levels of a label as the schema spells them. Nothing here knows a row."""
 
-    Nothing here knows a row: what is decided is decided by schema and dtype alone.
-    """
-
-    def __init__(self, column: Mapping[str, Any]) -> None:
-        self.name = column["name"]
-        facts = column.get("label") or column.get("category") or {}
-        declared = [f if isinstance(f, Mapping) else {"value": f} for f in facts.get("levels") or []]
+    def __init__(self, label: Mapping[str, Any]) -> None:
+        self.name = label["name"]
+        declared = [f if isinstance(f, Mapping) else {"value": f} for f in label["label"].get("levels") or []]
         #: of each level, its name first
-        self.spellings = [[spell(f["value"], TRUTHS[0]), *map(str, f.get("aliases") or [])] for f in declared]
-        self.is_label, self.aliases = "label" in column, any(len(level) > 1 for level in self.spellings)
-        self.open = bool(facts.get("buckets")) or any(f.get("prefixes") for f in declared)
-        every = {text for level in self.spellings for text in level}
-        found = [pair for pair in TRUTHS if every & set(pair)]
-        self.truths = found[0] if found else TRUTHS[0]
-
-    def read(self, text: str, column: Column) -> Any:
-        """The value of the column's dtype that cells spell so, None where no value does."""
-        if column.kind == "bool":
-            return self.truths.index(text) == 1 if text in self.truths else None
-        try:
-            value = (column.dtype.type if column.dtype.kind in "iuf" else float)(text)
-        except (ValueError, OverflowError):
-            return None
-        return value if spell(value, self.truths) == text else None
-
-    def check(self, column: Column) -> None:
-        """Refuses a dtype of whose values none is a level."""
-        if column.kind in ("bool", "int", "float", "days") and not self.open and all(
-                column.kind == "days" or self.read(text, column) is None
-                for level in self.spellings for text in level):
-            raise UsageError(self._refuse(column))
+        self.spellings = [[str(f["value"]), *map(str, f.get("aliases") or [])] for f in declared]
 
     def classes(self, column: Column, declared: Sequence[Any] | None = None) -> list[Any]:
-        """The classes as values of the column's dtype; of objects and lists, as they were declared."""
-        if column.kind in ("bool", "int", "float"):
-            values = [next((v for v in (self.read(t, column) for t in level) if v is not None), None)
-                      for level in self.spellings]
-            if None in values:
-                raise UsageError(self._refuse(column))
-            return values
-        if column.kind == "days":
-            raise UsageError(self._refuse(column))
-        if column.kind == "any" and declared is not None:
+        """The classes as values of the column's dtype, which the program has found to hold them; of objects and
+        lists, as they were declared."""
+        if column.form in "iufsb":
+            return [_class_of(level, column.dtype.type) for level in self.spellings]
+        if column.form == "a" and declared is not None:
             return list(declared)
         return [level[0] for level in self.spellings]
-
-    def _refuse(self, column: Column) -> str:
-        levels = ", ".join(repr(level[0]) for level in self.spellings[:10])
-        text = (f"column {self.name!r} is {column.dtype}, but its levels are {levels}: pass strings, or declare levels that "
-                f"are written like values of {column.dtype}. Nothing was charged.")
-        if self.is_label and column.kind == "int":
-            text += (" Ensembles of scikit-learn (voting, bagging, stacking) fit with the codes 0, 1, ... of the classes that "
-                     "occur: declare these as the levels, and pass them as y")
-        return text
 
     def check_metrics(self, column: Column, copied: bool) -> None:
         """Warns if y may hold aliases: predict returns names, and metrics of scikit-learn compare texts.
 
         What scikit-learn's model selection is to judge by such a metric, it is refused.
         """
-        if column.kind not in ("text", "any") or not self.aliases:
+        if column.form not in "ta" or all(len(level) == 1 for level in self.spellings):
             return
         names = ", ".join(repr(level[0]) for level in self.spellings[:10])
         text = (f"the levels of {self.name!r} have aliases, which y may hold, and predict returns the levels {names}: score "
@@ -145,6 +102,18 @@ class Levels:
             raise UsageError(text + ", or leave out scoring=. Nothing was charged")
         if not copied:
             warnings.warn(text, DiscreetWarning, stacklevel=3)
+
+
+def _class_of(level: Sequence[str], of: Any) -> Any:
+    """The value that a level is in a dtype: a number, or the truth value of a word or of 0 and 1."""
+    for text in level:
+        truth = ["false", "true"].index(text.lower()) if text.lower() in ("false", "true") else None
+        try:
+            value = of(float(text) == 1 if truth is None else truth) if of is np.bool_ else of(text if truth is None else truth)
+        except (ValueError, OverflowError):
+            continue
+        return value.item()
+    return level[0]
 
 
 def judged_by_score() -> bool:
@@ -197,8 +166,15 @@ def _with_levels(schema: Any, folder: str) -> Any:
     return out
 
 
-#: What a codebook calls the columns of each kind.
-_TYPES = {"int": "integer", "float": "number", "bool": "yes_no", "text": "category", "any": "category", "days": "date"}
+#: What a codebook calls the columns of each form of cells.
+_TYPES = {"i": "integer", "u": "integer", "f": "number", "s": "number", "x": "number", "b": "yes_no", "t": "category",
+          "a": "category", "-": "category", "d": "date", "z": "date"}
+
+
+def _type_of(name: str, column: Column) -> str:
+    if column.form == "?":
+        raise ValueError(f"column {name!r} must have a dtype of numbers, truth values, texts or dates (got {column.dtype})")
+    return _TYPES[column.form]
 
 
 def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str | None = None,
@@ -228,6 +204,7 @@ def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str |
 
     Of a label with two levels the last one becomes the positive class; truth values are ``yes_no``.
     """
+    table = table_of(table)
     names = column_names(table)
     check_names(names)
     if len(names) < 2:
@@ -236,13 +213,13 @@ def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str |
         raise ValueError(f"label must be one of the columns (got {label!r})")
     if role not in (None, "private"):
         raise ValueError(f"role must be 'private', which protects each column without a role of its own (got {role!r})")
-    types = {n: _TYPES[column_at(table[:0], n).kind] for n in names if n != label}
+    types = {n: _type_of(n, column_at(table[:0], n)) for n in names if n != label}
     with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
         table_path, types_path, book_path = (os.path.join(folder, f) for f in ("table.csv", "types.json", "codebook"))
         if codebook is None or isinstance(codebook, Mapping):
             if unknown := [n for n in codebook or () if n not in names]:
                 raise ValueError(f"codebook must be about columns of the table (got {unknown[0]!r})")
-            truths = column_at(table[:0], label).kind == "bool"
+            truths = column_at(table[:0], label).form == "b"
             known = {label: _label_entry((codebook or {}).get(label, {}), truths, role),
                      **{n: _entry(n, what, types[n]) for n, what in (codebook or {}).items() if n != label}}
             book, entries = json.dumps(known).encode(), {f"codebook entry {i}": f"codebook of column {n!r}"
@@ -303,13 +280,10 @@ def _entry(name: str, what: Any, kind: str) -> dict[str, Any]:
                          f"(got {type(what).__name__})")
     for key, value in entry.items():
         if isinstance(value, (list, tuple)):
-            entry[key] = [_spell(v) for v in value]
+            entry[key] = [spell(v) for v in value]
         elif not isinstance(value, str):
-            entry[key] = _spell(value)
+            entry[key] = spell(value)
     if "lower" in entry or "upper" in entry:
         entry.setdefault("type", kind if kind in ("integer", "date") else "number")
     return entry
 
-
-def _spell(value: Any) -> str:
-    return spell(value, TRUTHS[0])

@@ -1,196 +1,472 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of pandas, polars, Arrow and numpy: names, kinds of columns, and cells.
+"""Tables of pandas, polars, Arrow, DuckDB and numpy: names, types of columns, and cells.
 
-What a cell holds decides nothing here: whatever it is, it becomes a cell, and no code of its own
-(``__str__``, ``__eq__``, ``__array__``) is run. Only shapes, names and dtypes can be refused.
+Columns go to the program as they are in memory, which says what a cell means and which dtypes cannot be
+what the schema declares (internal/table/read/dataset/cells.go). Nothing depends on a cell here: whatever it
+is, it becomes a cell, and no code of its own (``__str__``, ``__eq__``, ``__array__``) is run.
 """
 
 from __future__ import annotations
 
 import datetime
 import decimal
-import math
+import importlib.util
 import struct
 import sys
-from typing import Any, Callable, Iterable, NamedTuple, Sequence
+import zoneinfo
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
-Cell = None | bool | float | str
+#: Rows of a block, the most that the program takes.
+BLOCK = 1 << 16
 
-#: Days of dates are counted from here.
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
-_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400 * 10**3, "us": 86400 * 10**6, "ns": 86400 * 10**9}
+Buffer = Any  # bytes, or an array
 
 
 class Column(NamedTuple):
-    """A column's values, and what its dtype alone says of them."""
+    """A column: what its dtype alone says, and its cells."""
 
-    kind: str  # int, float, bool, text, days (since 1970-01-01), or any
+    form: str  # a letter of cells.go
     dtype: Any
-    values: list[Any]  # each of any type whatever the kind
+    size: int
+    block: Callable[[int, int], list[Buffer]]  # the cells of some rows
+    bounds: tuple[int, int] = (0, 0)  # of whole numbers; both 0 for those of 64 bits
+    scale: int = 0  # of decimals
 
-    def cells(self, truths: tuple[str, str] | None = None, days: bool = False) -> list[Cell]:
-        """The column's cells: truths are how a category spells False and True, days whether dates count
-        days and are else text."""
-        memo: dict[int, Callable[[Any], Any]] = {}
-        out: list[Cell] = []
-        for value in self.values:
-            kind = type(value)
-            convert = memo.get(id(kind))
-            if convert is None:
-                convert = memo[id(kind)] = _converter(kind)
-            try:
-                cell = convert(value)
-            except Exception:  # whatever it is, it is no cell
-                cell = None
-            if type(cell) is int:
-                cell = float(cell - _EPOCH) if days else datetime.date.fromordinal(cell).isoformat()
-            out.append(truths[cell] if truths and type(cell) is bool else cell)
-        return out
+    def head(self, name: str) -> bytes:
+        """How the stream announces the column."""
+        return (_text(name.encode("utf-8", "replace")) + self.form.encode() + _text(str(self.dtype).encode("utf-8", "replace"))
+                + struct.pack("<qqI", *self.bounds, self.scale))
 
 
-def _converter(kind: type) -> Callable[[Any], Any]:
+def stream(names: Sequence[str], columns: Sequence[Column], start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+    """Rows as the program reads them, see cells.go."""
+    yield b"\1" + struct.pack("<I", len(names)) + b"".join(map(Column.head, columns, names))
+    stop = max((c.size for c in columns), default=0) if stop is None else stop
+    for at in range(start, stop, BLOCK):
+        end = min(at + BLOCK, stop)
+        block: list[Buffer] = [struct.pack("<I", end - at)]
+        for column in columns:
+            block += column.block(at, end)
+        yield b"".join(block)
+    yield b"\0\0\0\0"
+
+
+def _text(text: bytes) -> bytes:
+    text = text[:1 << 20]  # more does not count
+    return len(text).to_bytes(4, "little") + text
+
+
+# Cells of one type.
+
+def _numbers(form: str, values: Any, missing: Any = None) -> list[Buffer]:
+    """Numbers, of which some are missing."""
+    if missing is None or not missing.any():
+        return [b"\1" + form.encode(), np.ascontiguousarray(values)]
+    return [b"\2" + form.encode() + b"-", missing.astype("u1"), values[~missing]]
+
+
+def _coded(form: str, codes: Any, texts: Sequence[bytes]) -> list[Buffer]:
+    """Texts by their codes, of which -1 is a missing cell."""
+    missing = codes < 0
+    if missing.any():
+        head, present = [b"\2" + form.encode() + b"-", missing.astype("u1")], codes[~missing]
+    else:
+        head, present = [b"\1" + form.encode()], codes
+    if len(texts) > 256 and len(texts) > len(present):  # most have no cell
+        used, present = np.unique(present, return_inverse=True)
+        texts = [texts[i] for i in used.tolist()]
+    return [*head, struct.pack("<I", len(texts)), present.astype("<u2"), *map(_text, texts)]
+
+
+def _named(form: str, values: Sequence[Any], encode: Callable[[Any], bytes]) -> list[Buffer]:
+    """Texts, all of one type that has no code of its own."""
+    codes = {value: i for i, value in enumerate(dict.fromkeys(values))}
+    return [b"\1" + form.encode(), struct.pack("<I", len(codes)),
+            np.fromiter(map(codes.__getitem__, values), "<u2", len(values)), *(_text(encode(v)) for v in codes)]
+
+
+def _unicode(text: str) -> bytes:
+    return text[:1 << 20].encode("utf-8", "surrogatepass")
+
+
+# Cells of any type.
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_START = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_ZONES = (datetime.timezone, zoneinfo.ZoneInfo)
+
+Cell = tuple[str, Any]  # a form, and a value of an exact type
+_MISSING: Cell = ("-", None)
+
+
+def _of_int(value: Any) -> Cell:
+    number = int.__add__(value, 0)
+    if -(2**63) <= number < 2**63:
+        return "i", number
+    return ("x", str(number)) if number.bit_length() < 1100 else ("f", float("inf"))  # beyond any number that is read
+
+
+def _of_decimal(value: Any) -> Cell:
+    number = decimal.Decimal.__float__(value) if not decimal.Decimal.is_nan(value) else float("nan")
+    if not 1e-300 < abs(number) < 1e300:  # such digits would take any amount of memory
+        return "f", number
+    return "x", decimal.Decimal.__format__(value, "f")
+
+
+def _of_datetime(value: Any) -> Cell:
+    zone = datetime.datetime.tzinfo.__get__(value)
+    if type(zone) not in _ZONES:  # any other may be code that came with a cell
+        return "d", datetime.datetime.toordinal(value) - _EPOCH
+    exact = datetime.datetime.combine(datetime.datetime.date(value), datetime.datetime.time(value), zone) - _START
+    return "z", exact.days * 86400 + exact.seconds
+
+
+def _of_datetime64(value: Any) -> Cell:
+    day = int(np.datetime64.astype(value, "datetime64[D]").astype(np.int64))
+    return _MISSING if day == _NOT else ("d", day)
+
+
+_KINDS: dict[Any, Callable[[Any], Cell]] = {
+    bool: lambda v: ("b", v),
+    int: _of_int,
+    float: lambda v: ("f", float.__add__(v, 0.0)),
+    str: lambda v: ("t", str.__getitem__(v, slice(0, 1 << 20))),
+    bytes: lambda v: ("bytes", bytes.__getitem__(v, slice(0, 1 << 20))),
+    np.bool_: lambda v: ("b", bool(np.bool_.__bool__(v))),
+    np.timedelta64: lambda _: _MISSING,  # which numpy counts among whole numbers
+    np.integer: lambda v: _of_int(np.integer.__int__(v)),
+    np.float32: lambda v: ("s", float(np.floating.__float__(v))),
+    np.float16: lambda v: ("s", float(np.floating.__float__(v))),
+    np.floating: lambda v: ("f", float(np.floating.__float__(v))),
+    np.datetime64: _of_datetime64,
+    decimal.Decimal: _of_decimal,
+    datetime.datetime: _of_datetime,
+    datetime.date: lambda v: ("d", datetime.date.toordinal(v) - _EPOCH),
+}
+_CONVERT = {id(kind): convert for kind, convert in _KINDS.items()}
+
+#: Types whose values are sent as they are.
+_EXACT = {id(str): "t", id(float): "f", id(bool): "b", id(bytes): "bytes", id(type(None)): "-"}
+
+
+def _converter(kind: type) -> Callable[[Any], Cell]:
     # By the type itself, and types by what they are: all else may be code that came with a cell.
     pandas = sys.modules.get("pandas")
     if pandas is None or kind is not type(pandas.NaT):  # which calls itself a date
         for base in type.__dict__["__mro__"].__get__(kind):
             if id(base) in _CONVERT:
                 return _CONVERT[id(base)]
-    return lambda _: None
+    return lambda _: _MISSING
 
 
-def _of_float(value: Any) -> Cell:
-    number = float.__add__(value, 0.0)
-    return number if math.isfinite(number) else None if number != number else f"{number}"
+def _convert(value: Any, convert: Callable[[Any], Cell]) -> Cell:
+    try:
+        return convert(value)
+    except Exception:  # whatever it is, it is no cell
+        return _MISSING
 
 
-def _of_int(value: Any) -> Cell:
-    number = int.__add__(value, 0)
-    if -(2**53) < number < 2**53:
-        return float(number)
-    return str(number) if number.bit_length() < 1100 else "inf"  # beyond any number that is read
+def _pack(form: str, values: Sequence[Any]) -> list[Buffer]:
+    """Cells of one form as the only part of a column."""
+    if form == "-":
+        return [b"\1-"]
+    if form == "bytes":
+        return _named("t", values, lambda v: v)
+    if form == "t":
+        return _named("t", values, _unicode)
+    if form == "x":
+        return _named("x", values, str.encode)
+    return [b"\1" + form.encode(), np.array(values, {"f": "<f8", "s": "<f4", "b": "u1"}.get(form, "<i8"))]
 
 
-def _of_decimal(value: Any) -> Cell:
-    return None if decimal.Decimal.is_nan(value) else _of_float(decimal.Decimal.__float__(value))
+def _any(values: Sequence[Any]) -> list[Buffer]:
+    """Cells of whatever type each has."""
+    if len(values) == 1:  # a row alone
+        known = _EXACT.get(id(type(values[0])))
+        form, cell = (known, values[0]) if known else _convert(values[0], _converter(type(values[0])))
+        return _pack(form, [cell])
+    kinds = np.fromiter(map(id, map(type, values)), np.uintp, len(values))
+    parts: dict[str, tuple[list[Any], list[Any]]] = {}  # of each form, its rows and its cells
+    for kind in np.unique(kinds).tolist():
+        rows = np.flatnonzero(kinds == kind).tolist()
+        some = values if len(rows) == len(values) else [values[row] for row in rows]
+        if kind in _EXACT:
+            at, cells = parts.setdefault(_EXACT[kind], ([], []))
+            at += rows
+            cells += some
+            continue
+        convert = _converter(type(some[0]))
+        for row, value in zip(rows, some):
+            form, cell = _convert(value, convert)
+            at, cells = parts.setdefault(form, ([], []))
+            at.append(row)
+            cells.append(cell)
+    if len(parts) == 1:
+        ((form, (rows, cells)),) = parts.items()
+        return _pack(form, cells)
+    part = np.empty(len(values), "u1")
+    forms, body = b"", []
+    for i, (form, (rows, cells)) in enumerate(parts.items()):
+        order = np.argsort(rows, kind="stable")
+        part[rows] = i
+        head, *rest = _pack(form, [cells[k] for k in order.tolist()])
+        forms += head[1:]
+        body += rest
+    return [bytes([len(parts)]) + forms, part, *body]
 
 
-_KINDS: dict[Any, Callable[[Any], Any]] = {
-    bool: lambda v: v,
-    int: _of_int,
-    float: _of_float,
-    str: lambda v: str.__getitem__(v, slice(0, 1 << 20)),  # more does not count
-    bytes: lambda v: bytes.decode(bytes.__getitem__(v, slice(0, 1 << 20)), "utf-8", "replace"),
-    np.bool_: lambda v: bool(np.bool_.__bool__(v)),
-    np.timedelta64: lambda _: None,  # which numpy counts among whole numbers
-    np.integer: lambda v: _of_int(np.integer.__int__(v)),
-    np.floating: lambda v: _of_float(float(np.floating.__float__(v))),
-    decimal.Decimal: _of_decimal,
-    datetime.date: datetime.date.toordinal,
-}
-_CONVERT = {id(kind): convert for kind, convert in _KINDS.items()}
+def _objects(values: Any, dtype: Any, form: str = "a") -> Column:
+    return Column(form, dtype, len(values), lambda start, stop: _any(list(values[start:stop])))
 
 
-def _refuse(name: str, dtype: Any) -> ValueError:
-    return ValueError(f"column {name!r} must have a dtype of numbers, truth values, texts or dates without a time "
-                      f"zone (got {dtype})")
+def _unknown(dtype: Any, size: int) -> Column:
+    return Column("?", dtype, size, lambda start, stop: [b"\1-"])
 
 
-def _of_numpy(values: Any, name: str) -> Column:
-    dtype = values.dtype
-    if dtype.kind == "f":
-        with np.errstate(all="ignore"):
-            return Column("float", dtype, values.astype(np.float64).tolist())
-    if dtype.kind == "M" and np.datetime_data(dtype)[0] in _DAY:
-        days = values.astype("datetime64[D]")
-        return Column("days", dtype, [None if day == _NOT else day for day in days.astype(np.int64).tolist()])
-    if dtype.kind == "U":  # item by item numpy refuses what is no character
-        raw, width = np.ascontiguousarray(values.astype(dtype.newbyteorder("<"))).tobytes(), dtype.itemsize
-        return Column("text", dtype, [raw[i:i + width].decode("utf-32-le", "replace").rstrip("\0")
-                                      for i in range(0, len(raw), width)] if width else [""] * len(values))
-    kinds = {"b": "bool", "i": "int", "u": "int", "S": "text", "O": "any"}
-    if dtype.kind not in kinds:
-        raise _refuse(name, dtype)
-    return Column(kinds[dtype.kind], dtype, values.tolist())
-
+# Columns of each library.
 
 _NOT = np.iinfo(np.int64).min  # what stands for no date
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def _of_arrow(values: Any, name: str) -> Column:
+def _of_numpy(values: Any) -> Column:
+    dtype, mask = values.dtype, np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    values = np.ma.getdata(values) if mask is not None else values
+
+    def cells(form: str, to: str) -> Column:
+        bounds = (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if dtype.kind in "iu" and dtype.itemsize < 8 else (0, 0)
+        if dtype.kind == "u" and dtype.itemsize == 8:
+            bounds = (0, 2**63 - 1)
+
+        def block(start: int, stop: int) -> list[Buffer]:
+            with np.errstate(all="ignore"):
+                some = values[start:stop].astype(to)
+            none = None if mask is None else mask[start:stop]
+            if form == "d":
+                some = some.astype("<i8")
+                none = (some == _NOT) if none is None else none | (some == _NOT)
+            return _numbers(form, some, none)
+        return Column(form, dtype, len(values), block, bounds)
+
+    if dtype.kind == "f":
+        return cells("s", "<f4") if dtype.itemsize <= 4 else cells("f", "<f8")
+    if dtype.kind in "iu":
+        return cells("u", "<u8") if dtype == np.uint64 else cells("i", "<i8")
+    if dtype.kind == "b":
+        return cells("b", "u1")
+    if dtype.kind == "M" and np.datetime_data(dtype)[0] != "generic":
+        return cells("d", "datetime64[D]")
+    if dtype.kind == "U":  # item by item numpy refuses what is no character
+        width = dtype.itemsize
+
+        def block(start: int, stop: int) -> list[Buffer]:
+            raw = np.ascontiguousarray(values[start:stop].astype(dtype.newbyteorder("<"))).tobytes()
+            some = [raw[i:i + width] for i in range(0, len(raw), width)] if width else [b""] * (stop - start)
+            return _named("t", some, lambda v: v.decode("utf-32-le", "replace").rstrip("\0").encode())
+        return Column("t", dtype, len(values), block)
+    if dtype.kind == "S":
+        return Column("t", dtype, len(values), lambda start, stop: _named("t", values[start:stop].tolist(), lambda v: v))
+    if dtype.kind == "O":
+        return Column("a", dtype, len(values), lambda start, stop: _any(
+            [None if gone else v for v, gone in zip(values[start:stop].tolist(), mask[start:stop].tolist())] if mask is not None
+            else values[start:stop].tolist()))
+    return _unknown(dtype, len(values))
+
+
+def _of_arrow(values: Any, form: str = "") -> Column:
+    """An Arrow array; form is a if its type may depend on cells."""
     import pyarrow as pa
     from pyarrow import types as t
 
     dtype = values.type
+
+    def plain(to: Any, what: str, divisor: int = 1, fill: Any = 0) -> Column:
+        def block(start: int, stop: int) -> list[Buffer]:
+            some = values.slice(start, stop - start)
+            missing = some.is_null().to_numpy(zero_copy_only=False) if some.null_count else None
+            if to is not None:
+                some = some.cast(to)
+            cells = some.fill_null(fill).to_numpy(zero_copy_only=False) if some.null_count else some.to_numpy(zero_copy_only=False)
+            return _numbers(what, cells // divisor if divisor > 1 else cells.astype(_WIDTHS[what]), missing)
+        whole = t.is_integer(dtype) and dtype.bit_width < 64
+        bounds = (0, 0) if not whole else (0, 2**dtype.bit_width - 1) if t.is_unsigned_integer(dtype) else (
+            -2**(dtype.bit_width - 1), 2**(dtype.bit_width - 1) - 1)
+        named = np.dtype(dtype.to_pandas_dtype()) if t.is_primitive(dtype) and what in "iufsb" else dtype
+        return Column(form or what, named, len(values), block, (0, 2**63 - 1) if what == "u" else bounds)
+
+    def texts(to: Any, what: str) -> Column:
+        def block(start: int, stop: int) -> list[Buffer]:
+            some = values.slice(start, stop - start)
+            some = (some.combine_chunks() if isinstance(some, pa.ChunkedArray) else some).cast(to)
+            coded = some.cast(pa.large_binary()).dictionary_encode()  # which may be no UTF-8
+            codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            return _coded(what, codes, [_plain(text) if what == "x" else text for text in coded.dictionary.to_pylist()])
+        return Column(form or what, dtype, len(values), block, scale=getattr(dtype, "scale", 0))
+
     if t.is_dictionary(dtype):
-        return _of_arrow(values.cast(dtype.value_type), name)._replace(kind="any")
+        return _of_arrow(values.cast(dtype.value_type), "a")
     if t.is_string(dtype) or t.is_large_string(dtype) or t.is_string_view(dtype):
-        return Column("text", dtype, values.cast(pa.large_binary()).to_pylist())  # which may be no UTF-8
-    if t.is_binary(dtype) or t.is_large_binary(dtype) or t.is_fixed_size_binary(dtype):
-        return Column("text", dtype, values.to_pylist())
+        return texts(pa.large_binary(), "t")
+    if t.is_binary(dtype) or t.is_large_binary(dtype) or t.is_fixed_size_binary(dtype) or t.is_binary_view(dtype):
+        return texts(pa.large_binary(), "t")
+    if t.is_decimal(dtype):
+        return texts(pa.large_string(), "x")
     if t.is_date32(dtype):
-        return Column("days", dtype, values.cast(pa.int32()).to_pylist())
-    if t.is_date64(dtype) or t.is_timestamp(dtype) and dtype.tz is None:
-        parts = _DAY["ms" if t.is_date64(dtype) else dtype.unit]
-        return Column("days", dtype, [v if v is None else v // parts for v in values.cast(pa.int64()).to_pylist()])
-    for kind, holds in [("bool", t.is_boolean), ("int", t.is_integer), ("float", t.is_floating),
-                        ("float", t.is_decimal), ("any", t.is_null)]:
-        if holds(dtype):
-            return Column(kind, np.dtype(dtype.to_pandas_dtype()), values.to_pylist())
-    raise _refuse(name, dtype)
+        return plain(pa.int32(), "d")
+    if t.is_date64(dtype):
+        return plain(pa.int64(), "d", 86400 * 10**3)
+    if t.is_timestamp(dtype):
+        return plain(pa.int64(), "z", _UNITS[dtype.unit]) if dtype.tz else plain(pa.int64(), "d", 86400 * _UNITS[dtype.unit])
+    if t.is_boolean(dtype):
+        return plain(None, "b", fill=False)
+    if t.is_integer(dtype):
+        return plain(None, "u" if t.is_uint64(dtype) else "i")
+    if t.is_floating(dtype):
+        return plain(None, "f" if dtype.bit_width == 64 else "s", fill=0.0)
+    if t.is_null(dtype):
+        return Column(form or "-", dtype, len(values), lambda start, stop: [b"\1-"])
+    return _unknown(dtype, len(values))
 
 
-def _of_polars(values: Any, name: str) -> Column:
+def _plain(number: bytes) -> bytes:
+    """A decimal without an exponent."""
+    return format(decimal.Decimal(number.decode()), "f").encode() if b"E" in number else number
+
+
+_WIDTHS = {"i": "<i8", "u": "<u8", "f": "<f8", "s": "<f4", "b": "u1", "d": "<i8", "z": "<i8"}
+
+
+def _of_polars(values: Any) -> Column:
+    import polars as pl
+
     dtype = values.dtype
-    kind = str(dtype.base_type())
+    kind, size = str(dtype.base_type()), len(values)
+
+    def plain(what: str, divisor: int = 1) -> Column:
+        def block(start: int, stop: int) -> list[Buffer]:
+            some = values.slice(start, stop - start)
+            missing = some.is_null().to_numpy() if some.null_count() else None
+            cells = (some.to_physical() if kind in ("Date", "Datetime") else some).fill_null(False if what == "b" else 0).to_numpy()
+            return _numbers(what, cells // divisor if divisor > 1 else cells.astype(_WIDTHS[what]), missing)
+        named = values[:0].to_numpy().dtype if what in "iufsb" else dtype
+        whole = what == "i" and named.itemsize < 8
+        bounds = (int(np.iinfo(named).min), int(np.iinfo(named).max)) if whole else (0, 2**63 - 1) if what == "u" else (0, 0)
+        return Column(what, named, size, block, bounds)
+
+    def texts(what: str, form: str) -> Column:
+        def block(start: int, stop: int) -> list[Buffer]:
+            some = values.slice(start, stop - start).cast(pl.String)
+            known = some.unique().drop_nulls()
+            codes = some.cast(pl.Enum(known)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+            return _coded(what, codes, [text.encode() for text in known.to_list()])
+        return Column(form, dtype, size, block, scale=getattr(dtype, "scale", None) or 0)
+
     if kind == "Date":
-        return Column("days", dtype, values.to_physical().to_list())
-    if kind == "Datetime" and dtype.time_zone is None:
-        parts = _DAY[dtype.time_unit]
-        return Column("days", dtype, [v if v is None else v // parts for v in values.to_physical().to_list()])
-    if dtype.is_numeric():
-        return Column("int" if dtype.is_integer() else "float", values[:0].to_numpy().dtype, values.to_list())
-    kinds = {"Boolean": "bool", "String": "text", "Binary": "text", "Categorical": "any", "Enum": "any",
-             "Object": "any", "Null": "any"}
-    if kind not in kinds:
-        raise _refuse(name, dtype)
-    return Column(kinds[kind], dtype, values.to_list())
+        return plain("d")
+    if kind == "Datetime":
+        return plain("z", _UNITS[dtype.time_unit]) if dtype.time_zone else plain("d", 86400 * _UNITS[dtype.time_unit])
+    if kind == "Decimal":
+        return texts("x", "x")
+    if dtype.is_integer() and kind not in ("Int128", "UInt128"):
+        return plain("u" if kind == "UInt64" else "i")
+    if dtype.is_float():
+        return plain("f" if kind == "Float64" else "s")
+    if kind == "Boolean":
+        return plain("b")
+    if kind in ("String", "Categorical", "Enum"):
+        return texts("t", "t" if kind == "String" else "a")
+    if kind in ("Binary", "Object", "Int128", "UInt128"):
+        return Column("t" if kind == "Binary" else "a", dtype, size, lambda start, stop: _any(values.slice(start, stop - start).to_list()))
+    if kind == "Null":
+        return Column("-", dtype, size, lambda start, stop: [b"\1-"])
+    return _unknown(dtype, size)
 
 
-def _of_pandas(values: Any, name: str) -> Column:
-    dtype = values.dtype
+def _of_pandas(values: Any) -> Column:
+    dtype, size = values.dtype, len(values)
     if isinstance(dtype, np.dtype):
-        return _of_numpy(values.to_numpy(), name)
+        return _of_numpy(values.to_numpy())
     if dtype.name == "category":  # its categories may be what private cells hold
-        levels = _of_pandas(values.cat.categories, name)
-        if levels.kind == "days":
-            raise _refuse(name, dtype.name)
-        codes = values.cat.codes.to_list()
-        return Column("any", "category", [None if c < 0 else levels.values[c] for c in codes])
-    array = values.array
-    if "pyarrow" in str(getattr(dtype, "storage", "")) or hasattr(dtype, "pyarrow_dtype"):
-        return _of_arrow(array.__arrow_array__(), name)
-    kinds = {"i": "int", "u": "int", "f": "float", "b": "bool"}
-    if hasattr(array, "_mask") and dtype.kind in kinds:
-        return Column(kinds[dtype.kind], dtype.numpy_dtype, values.to_list())
-    if dtype.name in ("string", "str"):
-        return Column("text", dtype, values.to_list())
-    raise _refuse(name, dtype)
+        codes, levels = values.cat.codes.to_numpy(), _levels(values.cat.categories)
+        return Column("a", "category", size, lambda start, stop: levels(codes[start:stop]))
+    storage = str(getattr(dtype, "storage", ""))
+    if "pyarrow" in storage or hasattr(dtype, "pyarrow_dtype"):
+        return _of_arrow(values.array.__arrow_array__())
+    if storage == "python" or dtype.name in ("string", "str"):
+        return _objects(values.to_numpy(dtype=object), dtype, "t")
+    if hasattr(values.array, "_mask"):
+        to = dtype.numpy_dtype
+        return _of_numpy(np.ma.MaskedArray(values.to_numpy(dtype=to, na_value=to.type(0)), values.isna().to_numpy()))
+    if getattr(dtype, "tz", None) is not None:
+        exact = values.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        unit = _UNITS[np.datetime_data(exact.dtype)[0]]
+
+        def block(start: int, stop: int) -> list[Buffer]:
+            some = exact[start:stop].astype("<i8")
+            return _numbers("z", some // unit, some == _NOT)
+        return Column("z", dtype, size, block)
+    return _unknown(dtype, size)
 
 
-def column_of(values: Any, name: str) -> Column:
+def _levels(categories: Any) -> Callable[[Any], list[Buffer]]:
+    """What makes cells of the codes of categories, of which -1 is a missing cell."""
+    if hasattr(categories.dtype, "storage"):
+        texts = [_unicode(str.__getitem__(v, slice(None))) for v in categories.tolist()]
+        return lambda codes: _coded("t", codes, texts)
+    values = np.empty(len(categories) + 1, object)
+    values[:-1], values[-1] = categories.tolist(), None
+    return lambda codes: _any(values[codes].tolist())
+
+
+def column_of(values: Any) -> Column:
     """One column or the labels: a numpy array, a pandas or polars series, an Arrow array, or a list."""
     library = type(values).__module__.partition(".")[0]
     if library == "pandas":
-        return _of_pandas(values, name)
+        return _of_pandas(values)
     if library == "polars":
-        return _of_polars(values, name)
+        return _of_polars(values)
     if library == "pyarrow":
-        return _of_arrow(values, name)
+        return _of_arrow(values)
     if type(values) in (list, tuple):
-        return Column("any", None, list(values))
-    return _of_numpy(np.asarray(values), name)
+        return _objects(values, None)
+    return _of_numpy(values if isinstance(values, np.ma.MaskedArray) else np.asarray(values))
+
+
+class _Arrays:
+    """A table of numpy arrays by name."""
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self.column_names, self._columns = list(columns), list(columns.values())
+        self.shape = (len(self._columns[0]) if columns else 0, len(columns))
+
+    def column(self, at: int) -> Any:
+        return self._columns[at]
+
+    def __getitem__(self, rows: slice) -> _Arrays:
+        return _Arrays({n: c[rows] for n, c in zip(self.column_names, self._columns)})
+
+
+def table_of(X: Any) -> Any:
+    """A table that is there: a lazy frame of polars is collected, and a relation of DuckDB fetched."""
+    library = type(X).__module__.partition(".")[0]
+    if library == "polars" and hasattr(X, "collect"):
+        return X.collect()
+    if library in ("pandas", "polars") or hasattr(X, "column_names"):
+        return X
+    arrow = importlib.util.find_spec("pyarrow") is not None
+    if library in ("duckdb", "_duckdb") and hasattr(X, "fetchnumpy"):
+        return X.to_arrow_table() if arrow else _Arrays(X.fetchnumpy())
+    if not hasattr(X, "__arrow_c_stream__"):
+        return X
+    if arrow:
+        import pyarrow as pa
+
+        return pa.table(X)
+    import polars as pl
+
+    return pl.DataFrame(X)
 
 
 def is_frame(table: Any) -> bool:
@@ -213,8 +489,8 @@ def column_at(table: Any, name: str) -> Column:
         raise ValueError(f"X has {names.count(name)} columns named {name!r}")
     at = names.index(name)
     if hasattr(table, "column_names"):
-        return column_of(table.column(at), name)
-    return column_of(table.iloc[:, at] if hasattr(table, "iloc") else table.to_series(at), name)
+        return column_of(table.column(at))
+    return column_of(table.iloc[:, at] if hasattr(table, "iloc") else table.to_series(at))
 
 
 class Lists:
@@ -245,21 +521,6 @@ def array_of(X: Any) -> Any:
     return array
 
 
-def encode(names: Sequence[str], columns: Iterable[Sequence[Cell]]) -> bytes:
-    """Rows as the program reads them from standard input, see internal/table/read/dataset/cells.go."""
-    out = bytearray(struct.pack("<I", len(names)))
-    for name in names:
-        text = name.encode("utf-8", "replace")
-        out += struct.pack("<I", len(text)) + text
-    number, known = struct.Struct("<cd").pack, {None: b"-", False: b"0", True: b"1"}
-    for row in zip(*columns):
-        out += b"+"
-        for cell in row:
-            if type(cell) is float:
-                out += number(b"n", cell)
-            elif type(cell) is str:
-                text = cell.encode("utf-8", "surrogatepass")
-                out += b"t" + len(text).to_bytes(4, "little") + text
-            else:
-                out += known[cell]
-    return bytes(out + b".")
+def one_row(head: bytes, values: Sequence[Any]) -> bytes:
+    """A stream of one row whose columns head has announced, as of any type."""
+    return b"".join([head, b"\1\0\0\0", *(part for value in values for part in _any((value,))), b"\0\0\0\0"])

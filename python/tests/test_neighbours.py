@@ -25,7 +25,7 @@ import pyarrow as pa
 import pytest
 
 from discreet import ArraySchema, BudgetError, DiscreetClassifier, UsageError, find_binary
-from discreet._table import Column, encode
+from discreet._table import BLOCK, column_of, stream
 
 SCHEMA = {
     "name": "clinic", "unit": "one visit", "relation": "add-remove",
@@ -247,22 +247,94 @@ def test_arrays_of_any_cell_are_fitted(watch):
         assert watch(Z, y, schema) == same
 
 
+def read_stream(stream):
+    """A naive reader of a stream: its columns' names and forms, and their cells, each a form and its bytes."""
+    at = 0
+
+    def take(n):
+        nonlocal at
+        at += n
+        assert at <= len(stream)
+        return stream[at - n:at]
+
+    def number():
+        return int.from_bytes(take(4), "little")
+
+    assert take(1) == b"\1"
+    columns = []
+    for _ in range(number()):
+        name, form = take(number()).decode(), take(1).decode()
+        take(number() + 20)
+        columns.append((name, form, []))
+    while rows := number():
+        assert rows <= BLOCK
+        for _, _, cells in columns:
+            parts = take(take(1)[0]).decode()
+            of = take(rows) if len(parts) > 1 else bytes(rows)
+            values = []
+            for i, form in enumerate(parts):
+                if form in "tx":
+                    texts = number()
+                    codes = [int.from_bytes(take(2), "little") for _ in range(of.count(i))]
+                    found = [take(number()) for _ in range(texts)]
+                    values.append(iter([found[code] for code in codes]))
+                else:
+                    size = {"-": 0, "b": 1, "s": 4}.get(form, 8)
+                    values.append(iter([take(size) for _ in range(of.count(i))]))
+            cells += [(parts[part], next(values[part])) for part in of]
+    assert at == len(stream)
+    return columns
+
+
 def test_each_row_is_sent():
-    """A naive reader of the stream finds one row for each, whatever is in it."""
-    for values in [ANY, *TYPED.values()]:
-        cells = Column("any", None, values).cells(("no", "yes"))
-        stream = encode(["a", "b"], [cells, cells[::-1]])
-        at, rows = 4 + 2 * 5, []
-        while stream[at:at + 1] == b"+":
-            at += 1
-            for _ in "ab":
-                size = {b"-": 1, b"0": 1, b"1": 1, b"n": 9, b"t": 5 + int.from_bytes(stream[at + 1:at + 5], "little")}
-                rows.append(stream[at:at + size[stream[at:at + 1]]])
-                at += len(rows[-1])
-        assert stream[at:] == b"." and rows[::2] == rows[1::2][::-1] and len(rows) == 2 * len(values)
-        for value, sent in zip(values, rows[::2]):
+    """A naive reader of the stream finds one cell for each, in its place, whatever the cells are."""
+    for values in [ANY, *TYPED.values(), ["x", None] * (BLOCK - 7)]:
+        n = len(values)
+        ((name, form, cells), (_, _, others)) = read_stream(b"".join(stream(
+            ["a", "b"], [column_of(list(values)), column_of(objects("numpy", values[::-1]))])))
+        assert (name, form) == ("a", "a") and len(cells) == n and others == cells[::-1]
+        for value, (form, sent) in zip(values, cells):
             if type(value) is str:
-                assert sent[5:].decode("utf-8", "surrogatepass") == value[:1 << 20]
+                assert form == "t" and sent.decode("utf-8", "surrogatepass") == value[:1 << 20]
+            if type(value) in (int, bool, float, type(None)) and abs(value or 0) < 2**63:
+                assert form == {int: "i", bool: "b", float: "f", type(None): "-"}[type(value)]
+
+
+def test_every_kind_of_column_sends_the_same_cells():
+    """Columns of every library and dtype are the cells of a list of the same values, some of them missing."""
+    texts = ["A", None, "B", "", "0", "x" * 70, "A"] * 3
+    for want, makes in {
+        ("t", "a"): [lambda v: pd.Series(v, dtype="str"), lambda v: pd.Series(v, dtype=pd.StringDtype("python")),
+                     lambda v: pl.Series(v, dtype=pl.String), lambda v: pa.array(v), lambda v: pa.array(v, pa.large_string()),
+                     lambda v: pa.chunked_array([v[:4], v[4:]]), lambda v: pa.array(v, pa.string_view()),
+                     lambda v: pa.array([None if x is None else x.encode() for x in v]),
+                     lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.string())), lambda v: pd.Series(v).astype("category"),
+                     lambda v: pl.Series(v, dtype=pl.Categorical), lambda v: pa.array(v).dictionary_encode()],
+    }.items():
+        cells = read_stream(b"".join(stream(["c"], [column_of(texts)])))[0][2]
+        for make in makes:
+            (_, form, got), = read_stream(b"".join(stream(["c"], [column_of(make(texts))])))
+            assert form in want and got == cells, make(texts)
+    numbers = [1, None, -3, 100, 0, None]
+    cells = read_stream(b"".join(stream(["c"], [column_of(numbers)])))[0][2]
+    for make in [lambda v: pd.Series(v, dtype="Int8"), lambda v: pd.Series(v, dtype="Int64"), lambda v: pl.Series(v, dtype=pl.Int16),
+                 lambda v: pa.array(v, pa.int32()), lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.int64())), lambda v: pa.chunked_array([v[:1], v[1:]]),
+                 lambda v: np.ma.MaskedArray([x or 0 for x in v], [x is None for x in v])]:
+        (_, form, got), = read_stream(b"".join(stream(["c"], [column_of(make(numbers))])))
+        assert form == "i" and got == cells, make(numbers)
+    day = datetime.date(2020, 3, 29)
+    cells = [("d", (18350).to_bytes(8, "little")), ("-", b"")]
+    for column in [np.array(["2020-03-29", "NaT"], "M8[D]"), np.array(["2020-03-29T23:59", "NaT"], "M8[ns]"), pl.Series([day, None]),
+                   pd.Series(["2020-03-29 23:59", None], dtype="datetime64[us]"), pa.array([day, None]), pa.array([day, None], pa.date64()),
+                   pl.Series([datetime.datetime(2020, 3, 29, 23), None]), pa.array([datetime.datetime(2020, 3, 29, 23), None], pa.timestamp("s")),
+                   objects("pandas", [day, None]), [datetime.datetime(2020, 3, 29, 23), pd.NaT]]:
+        (_, form, got), = read_stream(b"".join(stream(["c"], [column_of(column)])))
+        assert form in "da" and got == cells, column
+    cells = [("z", (1585436400).to_bytes(8, "little")), ("-", b"")]  # midnight in Berlin, and the day before in UTC
+    there = pd.Series(pd.to_datetime(["2020-03-29", None])).dt.tz_localize("Europe/Berlin")
+    for column in [there, pl.from_pandas(there), pa.array(there), there.astype(object), there.astype("category")]:
+        (_, form, got), = read_stream(b"".join(stream(["c"], [column_of(column)])))
+        assert form in "za" and got == cells, column
 
 
 def test_nothing_but_the_learners_options_pass(tmp_path):
@@ -301,12 +373,12 @@ def with_levels(levels):
 
 @pytest.mark.parametrize("levels, dtype", [
     (["no", "yes"], "int64"), (["no", "yes"], "bool"), (["no", "yes"], "float64"), (["0", "1", "2.5"], "int64"),
-    (["0", "300"], "uint8"), (["0", "0.1"], "float32"), (["false", "true", "2"], "bool"), (["00", "01"], "int64")])
+    (["0", "300"], "uint8"), (["0", "0.1"], "int32"), (["false", "true", "2"], "bool"), (["00", "01"], "int64")])
 def test_levels_that_a_dtype_cannot_hold_are_refused_unpaid(watch, levels, dtype):
     columns, y = base()
     for values in (pd.Series(y).astype(dtype), np.array(y).astype(dtype), pa.array(np.array(y).astype(dtype))):
         got = watch(object_frame(columns), values, with_levels(levels))
-        assert "UsageError" in got["said"] and "Nothing was charged" in got["said"] and not json.dumps(
+        assert "UsageError" in got["said"] and 'column "ill" must be of a type' in got["said"] and dtype in got["said"] and not json.dumps(
             got["spent"]).strip('0"[]{} ').replace("epsilon", "").strip(': ",'), got
         # The same of other rows, since dtype and schema decide.
         other = watch(object_frame(columns), values[:1].take([0] * len(y)) if not isinstance(values, np.ndarray)
@@ -339,20 +411,53 @@ def test_truth_values_are_spelt_as_the_levels():
             assert m.score(X, np.array(columns["night"]).astype(int)) > 0.95
             row = {n: columns[n][0] for n in NAMES}
             assert m.predict_row(row) == m.predict_proba(X)[0, 1]
-    with pytest.raises(UsageError, match="night.*bool"):
+    with pytest.raises(UsageError, match='column "night" .*bool'):
         DiscreetClassifier({**SCHEMA, "columns": [*SCHEMA["columns"][:3], {
             "name": "night", "role": "private", "category": {"levels": ["day", "night"]}}, SCHEMA["columns"][4]]},
             epsilon=1.0).fit(pd.DataFrame(columns), [0, 1] * 200)
 
 
-def test_dtypes_that_no_cell_has_are_refused_by_name():
+def test_dtypes_that_no_cell_has_are_refused_by_name_where_they_are_read():
     columns, y = base()
-    for values in (pd.Series(pd.to_datetime(["2020-01-01"] * 60)).dt.tz_localize("UTC"), np.ones(60) * 1j,
-                   np.ones(60, "timedelta64[s]"), pd.Series(pd.period_range("2020", periods=60))):
+    for values in (np.ones(60) * 1j, np.ones(60, "timedelta64[s]"), pd.Series(pd.period_range("2020", periods=60)),
+                   pd.Series([pd.Interval(0, 1)] * 60), pd.Series([[1]] * 60, dtype=pd.ArrowDtype(pa.list_(pa.int64())))):
         X = object_frame(columns)
         X["age"] = values
-        with pytest.raises(ValueError, match="column 'age' must have a dtype"):
+        dtype = str(X["age"].dtype)
+        with pytest.raises(UsageError, match='column "age" must be of a type') as refused:
             DiscreetClassifier(SCHEMA, epsilon=1.0).fit(X, y)
+        assert dtype in str(refused.value) or "list" in dtype
+        ignored = {**SCHEMA, "columns": [{"name": "age", "role": "ignored"}, *SCHEMA["columns"][1:]]}
+        DiscreetClassifier(ignored, epsilon=1.0, learner="additive").fit(X, y)
+
+
+def test_every_level_must_be_writable():
+    columns, y = base()
+    months = [f"{m:02}" for m in range(1, 13)]
+    schema = {**SCHEMA, "columns": [*SCHEMA["columns"][:2], {"name": "ward", "role": "private", "category": {"levels": months}},
+                                    *SCHEMA["columns"][3:]]}
+    X = pd.DataFrame(columns).assign(seen=pd.Timestamp("2020-01-02"), ward=np.arange(60) % 12 + 1)
+    with pytest.raises(UsageError, match='column "ward" must be of a type that can hold every level, such as "01": int64 .*dtype=str'):
+        DiscreetClassifier(schema, epsilon=1.0).fit(X, y)
+    for ward in (X["ward"].astype(object), X["ward"].map("{:02}".format)):  # a type per cell, and text
+        DiscreetClassifier(schema, epsilon=1.0, learner="additive").fit(X.assign(ward=ward), y)
+
+
+def test_tables_that_are_not_there_yet(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    columns, y = base(400)
+    X = pd.DataFrame({**columns, "seen": pd.Timestamp("2020-01-02")})
+    m = DiscreetClassifier(SCHEMA, epsilon=float("inf"), learner="additive").fit(X, y)
+    want = m.predict_proba(X)
+    X.to_parquet(tmp_path / "x.parquet")
+    for make in (lambda: pl.from_pandas(X).lazy(), lambda: pl.scan_parquet(tmp_path / "x.parquet"), lambda: pa.Table.from_pandas(X).to_reader(),
+                 lambda: duckdb.read_parquet(str(tmp_path / "x.parquet"))):
+        assert np.array_equal(m.predict_proba(make()), want)
+        again = DiscreetClassifier(SCHEMA, epsilon=float("inf"), learner="additive").fit(make(), y)
+        assert np.array_equal(again.predict_proba(X), want)
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr("importlib.util.find_spec", lambda name: None)  # no pyarrow
+        assert np.array_equal(m.predict_proba(duckdb.read_parquet(str(tmp_path / "x.parquet"))), want)
 
 
 def test_search_finds_no_neighbours_that_differ(watch):

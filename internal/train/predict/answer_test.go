@@ -3,11 +3,12 @@
 package predict
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -36,122 +37,168 @@ var trained = sync.OnceValues(func() (*model.Model, *dataset.Table) {
 	return m, tab
 })
 
-// ask sends frames and returns those that come back.
-func ask(t testing.TB, requests ...string) (replies []string, err error) {
-	t.Helper()
-	var in, out bytes.Buffer
-	for _, r := range requests {
-		var head [4]byte
-		binary.LittleEndian.PutUint32(head[:], uint32(len(r)))
-		in.Write(head[:])
-		in.WriteString(r)
-	}
-	m, _ := trained()
-	err = Answer(m, &in, &out)
-	for r := bufio.NewReader(&out); ; {
-		frame, bad := readFrame(r)
-		if bad != nil {
-			return replies, err
-		}
-		replies = append(replies, string(frame))
-	}
+// column is a column of a request: texts, or numbers of which NaN is missing.
+type column struct {
+	name    string
+	texts   []string
+	numbers []float64
 }
 
-// Rows are scored as tables are, to the last bit.
+// streamOf is the stream of columns, as dataset.Cells describes it.
+func streamOf(columns []column) []byte {
+	out := []byte{1}
+	length := func(n int) { out = binary.LittleEndian.AppendUint32(out, uint32(n)) }
+	text := func(s string) { length(len(s)); out = append(out, s...) }
+	length(len(columns))
+	rows := 0
+	for _, c := range columns {
+		text(c.name)
+		rows = len(c.texts) + len(c.numbers)
+		out = append(out, 'a')
+		text("any")
+		out = append(out, make([]byte, 20)...)
+	}
+	if rows > 0 {
+		length(rows)
+		for _, c := range columns {
+			if c.texts == nil {
+				out = append(out, 1, 'f')
+				for _, x := range c.numbers {
+					out = binary.LittleEndian.AppendUint64(out, math.Float64bits(x))
+				}
+				continue
+			}
+			out = append(out, 1, 't')
+			length(rows)
+			for i := range rows {
+				out = binary.LittleEndian.AppendUint16(out, uint16(i))
+			}
+			for _, s := range c.texts {
+				text(s)
+			}
+		}
+	}
+	length(0)
+	return out
+}
+
+func request(what byte, stream []byte) string {
+	return string(binary.LittleEndian.AppendUint64([]byte{what}, uint64(len(stream)))) + string(stream)
+}
+
+// reply is what Answer writes for a request.
+type reply struct {
+	numbers []float64
+	refused string
+}
+
+// ask sends requests and returns the replies.
+func ask(t testing.TB, requests ...string) (hello greeting, replies []reply, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	m, _ := trained()
+	err = Answer(m, strings.NewReader(strings.Join(requests, "")), &out)
+	take := func() []byte { return out.Next(int(binary.LittleEndian.Uint32(out.Next(4)))) }
+	if bad := json.Unmarshal(take(), &hello); bad != nil {
+		t.Fatal(bad)
+	}
+	for out.Len() > 0 {
+		if sign := out.Next(1)[0]; sign == '-' {
+			replies = append(replies, reply{refused: string(take())})
+			continue
+		}
+		numbers := []float64{}
+		for range binary.LittleEndian.Uint32(out.Next(4)) {
+			numbers = append(numbers, math.Float64frombits(binary.LittleEndian.Uint64(out.Next(8))))
+		}
+		replies = append(replies, reply{numbers: numbers})
+	}
+	return hello, replies, err
+}
+
+// Rows are scored as tables are, to the last bit, however many a request has.
 func TestAnswersAreThoseOfTables(t *testing.T) {
 	m, tab := trained()
-	bound, err := m.Bind(tab.Schema)
+	want, err := m.Scores(tab.Cols, tab.Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := bound.Scores(tab.Cols, tab.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replies, err := ask(t)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var hello greeting
-	if err := json.Unmarshal([]byte(replies[0]), &hello); err != nil || hello.Width != 1 || len(hello.Classes) != 2 {
+	hello, _, err := ask(t)
+	if err != nil || hello.Width != 1 || len(hello.Classes) != 2 {
 		t.Fatalf("%+v, error %v", hello, err)
 	}
-	var rows [][]any
-	for i := range tab.Rows {
-		var row []any
+	columnsOf := func(from, to int) (columns []column) {
 		for j, c := range tab.Schema.Columns {
 			if !slices.Contains(hello.Columns, c.Name) {
 				continue
 			}
-			code := tab.Cols[j].Codes.At(i)
-			switch {
-			case tab.Cols[j].Values != nil:
-				row = append(row, tab.Cols[j].Values[code])
-			case int(code) < len(c.Levels):
-				row = append(row, c.Levels[code].Value)
-			case int(code) == c.MissingCode():
-				row = append(row, nil)
-			default:
-				row = append(row, "none of them")
+			add := column{name: c.Name}
+			for i := from; i < to; i++ {
+				switch code := tab.Cols[j].Codes.At(i); {
+				case tab.Cols[j].Values != nil:
+					add.numbers = append(add.numbers, tab.Cols[j].Values[code])
+				case int(code) < len(c.Levels):
+					add.texts = append(add.texts, c.Levels[code].Value)
+				case int(code) == c.MissingCode():
+					add.texts = append(add.texts, "?")
+				default:
+					add.texts = append(add.texts, "none of them")
+				}
 			}
+			columns = append(columns, add)
 		}
-		rows = append(rows, row)
+		slices.Reverse(columns) // in any order
+		return columns
 	}
-	request, err := json.Marshal(map[string]any{"rows": rows})
-	if err != nil {
-		t.Fatal(err)
+	all := []string{request('r', streamOf(columnsOf(0, tab.Rows))), request('r', streamOf(columnsOf(0, 0)))}
+	for i := range 20 {
+		all = append(all, request('r', streamOf(columnsOf(i, i+1))))
 	}
-	replies, err = ask(t, string(request), `{"rows": []}`)
-	if err != nil || len(replies) != 3 {
-		t.Fatalf("%d frames, error %v", len(replies), err)
+	_, replies, err := ask(t, all...)
+	if err != nil || len(replies) != len(all) {
+		t.Fatalf("%d replies, error %v", len(replies), err)
 	}
-	var got struct{ Scores []float64 }
-	if err := json.Unmarshal([]byte(replies[1]), &got); err != nil || len(got.Scores) != len(want) {
-		t.Fatalf("%.300s", replies[1])
+	if !slices.Equal(replies[0].numbers, want) || replies[1].numbers == nil || len(replies[1].numbers) != 0 {
+		t.Errorf("other scores than of the table: %.200v", replies[:2])
 	}
-	for i := range want {
-		if got.Scores[i] != want[i] {
-			t.Fatalf("row %d scores %g, the table %g", i, got.Scores[i], want[i])
+	for i, r := range replies[2:] {
+		if !slices.Equal(r.numbers, want[i:i+1]) {
+			t.Errorf("row %d alone scores %v, want %v", i, r, want[i])
 		}
-	}
-	if replies[2] != `{"scores":[]}` {
-		t.Errorf("no rows: %s", replies[2])
 	}
 }
 
 // Labels are read as a training reads them, and one that it would refuse is refused by its row.
 func TestAnswersClassesOfLabels(t *testing.T) {
 	m, _ := trained()
-	levels := m.Schema.Label.Levels // public, without a default
-	request, err := json.Marshal(map[string]any{"labels": []any{levels[1].Value, levels[0].Value, levels[0].Value}})
-	if err != nil {
-		t.Fatal(err)
+	label := m.Schema.Label // public, without a default
+	of := func(texts ...string) string {
+		return request('l', streamOf([]column{{name: label.Name, texts: texts}}))
 	}
-	bad := []string{`{"labels":["CANARY"]}`, `{"labels":[null]}`, `{"labels":[["CANARY"]]}`, `{"labels":[],"rows":[]}`}
-	replies, err := ask(t, append([]string{string(request), `{"labels":[]}`}, bad...)...)
-	if err != nil || len(replies) != 7 || replies[1] != `{"classes":[1,0,0]}` || replies[2] != `{"classes":[]}` {
-		t.Fatalf("%q, error %v", replies, err)
+	_, replies, err := ask(t, of(label.Levels[1].Value, label.Levels[0].Value), of("CANARY"), of())
+	if err != nil || len(replies) != 3 || !slices.Equal(replies[0].numbers, []float64{1, 0}) || len(replies[2].numbers) != 0 {
+		t.Fatalf("%+v, error %v", replies, err)
 	}
-	for i, reply := range replies[3:] {
-		if !strings.HasPrefix(reply, `{"error":`) || strings.Contains(reply, "CANARY") {
-			t.Errorf("%s is answered by %s", bad[i], reply)
-		}
+	if got := replies[1].refused; !strings.HasPrefix(got, "dataset: row 1: ") || strings.Contains(got, "CANARY") {
+		t.Errorf("a label of no class is answered by %q", got)
 	}
 }
 
 // A request that is none is answered, never repeated, and the next one is served.
 func TestBadRequestsAreAnswered(t *testing.T) {
-	for _, bad := range []string{"", "CANARY", `{"rows":[["CANARY"]]}`, `{"rows":[[["CANARY"]]]}`, `{"rows":null}`,
-		`{"CANARY":1}`, `{"rows":[{"CANARY":1}]}`} {
-		replies, err := ask(t, bad, `{"rows":[]}`)
-		if err != nil || len(replies) != 3 || !strings.HasPrefix(replies[1], `{"error":`) ||
-			strings.Contains(replies[1], "CANARY") || replies[2] != `{"scores":[]}` {
-			t.Errorf("%q: %q, error %v", bad, replies, err)
+	m, _ := trained()
+	empty := request('l', streamOf([]column{{name: m.Schema.Label.Name}}))
+	for _, bad := range []string{request('r', nil), request('r', []byte("CANARY")), request('x', []byte("CANARY")),
+		request('r', streamOf([]column{{name: "CANARY", texts: []string{"CANARY"}}})),
+		request('l', []byte(empty[9:len(empty)-1])), request('r', []byte(empty[9:]))} {
+		_, replies, err := ask(t, bad, empty)
+		if err != nil || len(replies) != 2 || replies[0].refused == "" || strings.Contains(replies[0].refused, "CANARY") ||
+			replies[1].refused != "" {
+			t.Errorf("%q: %+v, error %v", bad, replies, err)
 		}
 	}
-	m, _ := trained()
-	for _, bad := range []string{"\x01", "\xff\xff\xff\xff", "\x09\x00\x00\x00{}"} {
-		if err := Answer(m, strings.NewReader(bad), &bytes.Buffer{}); err == nil {
+	for _, bad := range []string{"r", "r\x01", "r\xff\xff\xff\xff\xff\xff\xff\x7f", "l\x09\x00\x00\x00\x00\x00\x00\x00{}"} {
+		if err := Answer(m, strings.NewReader(bad), io.Discard); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
 	}
@@ -159,10 +206,7 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 
 func FuzzAnswer(f *testing.F) {
 	m, _ := trained()
-	f.Add([]byte("\x0b\x00\x00\x00{\"rows\":[]}"))
-	f.Add([]byte("\x0e\x00\x00\x00{\"rows\":[[1]]}"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		var out bytes.Buffer
-		_ = Answer(m, bytes.NewReader(in), &out)
-	})
+	f.Add([]byte(request('l', streamOf([]column{{name: m.Schema.Label.Name, texts: []string{"yes", "no"}}}))))
+	f.Add([]byte("r\x0e\x00\x00\x00\x00\x00\x00\x00\x01\x01"))
+	f.Fuzz(func(t *testing.T, in []byte) { _ = Answer(m, bytes.NewReader(in), io.Discard) })
 }

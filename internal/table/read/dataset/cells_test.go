@@ -7,12 +7,16 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -32,30 +36,116 @@ columns:
 
 var cellNames = []string{"id", "a", "d", "c", "y", "note"}
 
-func asCells(names []string, rows ...[]any) []byte {
-	var out []byte
-	text := func(s string) { out = append(binary.LittleEndian.AppendUint32(out, uint32(len(s))), s...) }
-	out = binary.LittleEndian.AppendUint32(out, uint32(len(names)))
-	for _, name := range names {
-		text(name)
+// Values of cells of a test, beside those of Go's own types.
+type (
+	dayValue     int64
+	instantValue int64
+	exactValue   string
+)
+
+func formOf(cell any) byte {
+	switch cell.(type) {
+	case nil:
+		return '-'
+	case bool:
+		return 'b'
+	case int:
+		return 'i'
+	case uint64:
+		return 'u'
+	case float64:
+		return 'f'
+	case float32:
+		return 's'
+	case dayValue:
+		return 'd'
+	case instantValue:
+		return 'z'
+	case exactValue:
+		return 'x'
 	}
-	for _, row := range rows {
-		out = append(out, '+')
-		for _, cell := range row {
-			switch x := cell.(type) {
-			case nil:
-				out = append(out, '-')
-			case bool:
-				out = append(out, map[bool]byte{true: '1', false: '0'}[x])
-			case float64:
-				out = binary.LittleEndian.AppendUint64(append(out, 'n'), math.Float64bits(x))
-			case string:
-				out = append(out, 't')
-				text(x)
+	return 't'
+}
+
+// asCells is a stream of columns in which each cell has a form of its own.
+func asCells(names []string, rows ...[]any) []byte {
+	return asColumns(names, strings.Repeat("a", len(names)), maxCellRows, rows)
+}
+
+// asColumns is a stream of columns of the given forms, in blocks of so many rows.
+func asColumns(names []string, forms string, block int, rows [][]any) []byte {
+	out := []byte{cellsVersion}
+	length := func(n int) { out = binary.LittleEndian.AppendUint32(out, uint32(n)) }
+	text := func(s string) { length(len(s)); out = append(out, s...) }
+	length(len(names))
+	for k, name := range names {
+		text(name)
+		out = append(out, forms[k])
+		text("type " + forms[k:k+1])
+		out = append(out, make([]byte, 20)...)
+	}
+	for ; len(rows) > 0; rows = rows[min(block, len(rows)):] {
+		now := rows[:min(block, len(rows))]
+		length(len(now))
+		for k := range names {
+			var parts, of []byte
+			for _, row := range now {
+				form := formOf(row[k])
+				if bytes.IndexByte(parts, form) < 0 {
+					parts = append(parts, form)
+				}
+				of = append(of, byte(bytes.IndexByte(parts, form)))
+			}
+			out = append(append(out, byte(len(parts))), parts...)
+			if len(parts) > 1 {
+				out = append(out, of...)
+			}
+			for _, form := range parts {
+				out = appendPart(out, form, now, k)
 			}
 		}
 	}
-	return append(out, '.')
+	length(0)
+	return out
+}
+
+func appendPart(out []byte, form byte, rows [][]any, k int) []byte {
+	var texts []string
+	var codes []byte
+	for _, row := range rows {
+		if formOf(row[k]) != form {
+			continue
+		}
+		switch x := row[k].(type) {
+		case bool:
+			out = append(out, map[bool]byte{true: 7, false: 0}[x])
+		case int:
+			out = binary.LittleEndian.AppendUint64(out, uint64(x))
+		case uint64:
+			out = binary.LittleEndian.AppendUint64(out, x)
+		case float64:
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(x))
+		case float32:
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+		case dayValue:
+			out = binary.LittleEndian.AppendUint64(out, uint64(x))
+		case instantValue:
+			out = binary.LittleEndian.AppendUint64(out, uint64(x))
+		case string, exactValue:
+			text := fmt.Sprint(x)
+			if !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+			codes = binary.LittleEndian.AppendUint16(codes, uint16(slices.Index(texts, text)))
+		}
+	}
+	if form == 't' || form == 'x' {
+		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(texts)+1)), codes...)
+		for _, text := range append(texts, "of no row") {
+			out = append(binary.LittleEndian.AppendUint32(out, uint32(len(text))), text...)
+		}
+	}
+	return out
 }
 
 func readCellsOf(t testing.TB, s *schema.Schema, stream []byte, split int) (*Table, error) {
@@ -126,6 +216,126 @@ columns:
 	}
 }
 
+// A cell of a column is what the cell of its type is to every reader, in blocks of any size; and what no row
+// has leaves no trace.
+func TestCellsKeepTheirTypes(t *testing.T) {
+	s := parseSchema(t, cellsSchema)
+	values := map[byte][]any{'i': {12, -3, 1 << 60, 0, 1}, 'u': {uint64(1), uint64(1 << 63)}, 'f': {1.0, 0.5, 1e300, -0.0},
+		's': {float32(1), float32(0.1), float32(math.Inf(1))}, 'b': {true, false}, 'd': {dayValue(18000), dayValue(0), dayValue(-1 << 40)},
+		'z': {instantValue(1_600_000_000), instantValue(-1)}, 't': {"x", "1", "1.0", "true", "31.12.2020", "3,5", "?", ""},
+		'x': {exactValue("1"), exactValue("-12.50"), exactValue("1.0")}, '-': {nil}}
+	cellOf := func(v any) coding.Cell {
+		switch x := v.(type) {
+		case bool:
+			return coding.TruthCell(x)
+		case int:
+			return coding.IntegerCell(int64(x))
+		case uint64:
+			return coding.UnsignedCell(x)
+		case float64:
+			return coding.NumberCell(x)
+		case float32:
+			return coding.SingleCell(x)
+		case dayValue:
+			return coding.DayCell(int(x))
+		case instantValue:
+			return coding.InstantCell(int64(x), 0)
+		case exactValue:
+			return coding.DecimalCell(string(x))
+		case string:
+			return coding.TextCell(x)
+		}
+		return coding.Cell{}
+	}
+	var all [][]any
+	for _, form := range slices.Sorted(maps.Keys(values)) {
+		for _, v := range values[form] {
+			all = append(all, []any{"p", v, v, v, v, nil})
+		}
+	}
+	want, err := NewBuilder(t.Context(), s, cellNames[:5])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range all {
+		var cells []coding.Cell
+		for _, v := range row[:5] {
+			cells = append(cells, cellOf(v))
+		}
+		if err := want.Add(cells); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table, err := want.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range []int{1, 2, 7, len(all)} {
+		got, err := readCellsOf(t, s, asColumns(cellNames, "taaaaa", block, all), 1<<20)
+		if err != nil || !reflect.DeepEqual(got, table) {
+			t.Errorf("blocks of %d rows: other tables, error %v", block, err)
+		}
+	}
+	// Columns of one type are read likewise.
+	for form, some := range values {
+		rows := [][]any{{"p", nil, nil, nil, nil, nil}}
+		for _, v := range some {
+			rows = append(rows, []any{"p", v, nil, nil, nil, nil})
+		}
+		same, err := readCellsOf(t, s, asColumns(cellNames, "taaaaa", 3, rows), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readCellsOf(t, s, asColumns(cellNames, "t"+string(form)+"aaa?", 3, rows), 1<<20)
+		if refused := form == 'd' || form == 'z'; refused != (err != nil) || !refused && !reflect.DeepEqual(got, same) {
+			t.Errorf("form %c: another table, error %v", form, err)
+		}
+	}
+}
+
+// A declared type that cannot carry what the schema declares is refused by its name, whatever the cells are;
+// a column that is not read may have any.
+func TestDeclaredTypesOfCellsAreRefused(t *testing.T) {
+	s := parseSchema(t, cellsSchema)
+	for forms, want := range map[string]string{
+		"taaaat": "", "?aaaa?": `"id"`, "tfdtt?": "", "taf" + "aa?": `column "d"`, "taad" + "a?": `column "c"`, "t?aaat": `column "a"`,
+		"ttttb-": `column "y"`, "tdttt-": `column "a"`} {
+		for _, rows := range [][][]any{nil, {{nil, nil, nil, nil, nil, nil}}} {
+			_, err := readCellsOf(t, s, asColumns(cellNames, forms, 9, rows), 1<<20)
+			if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "type ")) {
+				t.Errorf("forms %s: error %v, want %q", forms, err, want)
+			}
+		}
+	}
+}
+
+// What violates the format is refused in the same words, whatever the cells are.
+func TestMalformedCellsAreRefused(t *testing.T) {
+	s := parseSchema(t, cellsSchema)
+	names := []string{"id", "a", "d", "c", "y"}
+	good := asColumns(names, "taaaa", 9, [][]any{{"p", 1.0, nil, "x", "no"}, {"q", 2, "?", "x", "yes"}})
+	head := len(asColumns(names, "taaaa", 9, nil)) - 4 // of the bytes before the blocks
+	change := func(at int, to ...byte) []byte {
+		bad := bytes.Clone(good)
+		copy(bad[at:], to)
+		return bad
+	}
+	id := head + 4 // parts of the first column: a count, a form, two codes, the texts
+	a := id + 1 + 1 + 4 + 2*2 + 4 + 1 + 4 + 1 + 4 + len("of no row")
+	for name, bad := range map[string][]byte{
+		"version": change(0, 2), "form of a column": change(1+4+4+2, 'q'), "rows": change(head, 1, 0, 1, 0), "no parts": change(id, 0),
+		"parts": change(id, 17), "form": change(id+1, 'q'), "another form": change(id+1, 'f'), "a form of columns": change(a+1, 'a'),
+		"part": change(a+3, 5), "texts": change(id+2, 1, 0, 1, 0), "code": change(id+2+4, 3), "more": append(good[:len(good)-4:len(good)-4], 1),
+	} {
+		if _, err := readCellsOf(t, s, bad, 1<<20); !errors.Is(err, errBrokenCells) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, err := readCellsOf(t, s, good, 1); err != nil {
+		t.Error(err)
+	}
+}
+
 // A stream that is cut short anywhere is refused, and blocks have the same rows as a table.
 func TestCellsEndWhereTheyShould(t *testing.T) {
 	s := parseSchema(t, cellsSchema)
@@ -153,8 +363,9 @@ func TestCellsEndWhereTheyShould(t *testing.T) {
 func FuzzReadCells(f *testing.F) {
 	s := parseSchema(f, cellsSchema)
 	f.Add(asCells(cellNames, []any{"p", 3.0, nil, "x", true, "n"}))
-	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff"))
-	f.Add([]byte("\x00\x00\x00\x00...."))
+	f.Add(asColumns(cellNames, "tfdtt?", 1, [][]any{{"p", 3.0, dayValue(3), "x", "yes", nil}, {"p", nil, nil, nil, "", nil}}))
+	f.Add([]byte("\x01\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Add([]byte("\x01\x00\x00\x00\x00...."))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var tab *Table
 		var err error

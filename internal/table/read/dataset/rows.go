@@ -60,8 +60,7 @@ type rows interface {
 }
 
 func (r *reader) openRows(path string) (rows, error) {
-	switch {
-	case FormatOf(path) == Parquet:
+	if FormatOf(path) == Parquet {
 		return r.openParquetRows(path)
 	}
 	return r.openTextRows(path)

@@ -20,8 +20,11 @@ import (
 // cause is a reason why texts do not fit their column.
 type cause struct {
 	is   func(text string) bool
-	mend string // what the texts are, and the key or the line that mends it; %s: see strptime
+	mend string // what the texts are, and the key or the line that mends it, with layoutOf their first
 }
+
+// layoutOf stands for what strptime returns. No name of a column holds it.
+const layoutOf = "\x00"
 
 // CauseOf describes the most likely reason why these texts of a column, or of the label, are unreadable
 // or other than the declared levels, and the key of the schema or the line of DuckDB or pandas that mends
@@ -47,8 +50,8 @@ func CauseOf(s *schema.Schema, name string, texts []string) string {
 		}
 		if n > most {
 			most, mend = n, c.mend
-			if strings.Contains(mend, "%s") {
-				mend = fmt.Sprintf(mend, strptime(s.Columns[s.Find(name)].Date, first))
+			if strings.Contains(mend, layoutOf) {
+				mend = strings.Replace(mend, layoutOf, strings.ReplaceAll(strptime(s.Columns[s.Find(name)].Date, first), "'", "''"), 1)
 			}
 		}
 	}
@@ -170,7 +173,7 @@ func numberCauses(d *schema.Dialect, name string) (all []cause) {
 }
 
 var (
-	monthName = regexp.MustCompile(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`)
+	monthName = regexp.MustCompile(`(?i)^([0-9]{1,4}\W*)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\W*([0-9]{1,2}\W+)?[0-9]{2,4}$`)
 	shortYear = regexp.MustCompile(`^[0-9]{1,2}[-./ ][0-9]{1,2}[-./ ][0-9]{1,2}$`)
 	noDay     = regexp.MustCompile(`^([0-9]{4}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{4})$`)
 )
@@ -208,9 +211,9 @@ func dateCauses(c *schema.Column) (all []cause) {
 		}
 	}
 	return append(all,
-		cause{monthName.MatchString, "they have names of months; in DuckDB: strptime(" + column + ", '%s')::DATE"},
-		cause{shortYear.MatchString, "they have years of two digits; in DuckDB, for which 69 is 1969 and 68 is 2068: strptime(" + column + ", '%s')::DATE"},
-		cause{noDay.MatchString, "they are months without a day; in DuckDB, for the first day: strptime(" + column + ", '%s')::DATE"},
+		cause{monthName.MatchString, "they have names of months; in DuckDB: strptime(" + column + ", '" + layoutOf + "')::DATE"},
+		cause{shortYear.MatchString, "they have years of two digits; in DuckDB, for which 69 is 1969 and 68 is 2068: strptime(" + column + ", '" + layoutOf + "')::DATE"},
+		cause{noDay.MatchString, "they are months without a day; in DuckDB, for the first day: strptime(" + column + ", '" + layoutOf + "')::DATE"},
 		cause{count(1, 0), "they count days since 1970-01-01: write days: true"},
 		cause{count(1, 25569), "they count the days of a spreadsheet; in DuckDB: DATE '1899-12-30' + " + column + "::INTEGER"},
 		cause{count(24*60*60, 0), "they count seconds since 1970-01-01; in DuckDB: to_timestamp(" + column + "::BIGINT)::DATE"},

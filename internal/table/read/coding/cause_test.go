@@ -60,6 +60,10 @@ func TestCausesAndMends(t *testing.T) {
 		{date("YYYY-MM-DD"), schema.Dialect{}, "20210703|20211231", `write format: YYYYMMDD`},
 		{date("DD.MM.YYYY"), schema.Dialect{}, "3 Jan 2021|14 Feb 2021", `names of months; in DuckDB: strptime("seen", '%d %b %Y')::DATE`},
 		{date("YYYY-MM-DD"), schema.Dialect{}, "January 3, 2021", `strptime("seen", '%B %d, %Y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "03JAN2021", `strptime("seen", '%d%b%Y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "Jan 2021", `strptime("seen", '%b %Y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "3. May '21", `strptime("seen", '%d. %b ''%y')::DATE`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "maybe|decided in 2021 or so", ``},
 		{date("YYYY-MM-DD"), schema.Dialect{}, "03-JAN-21", `strptime("seen", '%d-%b-%y')::DATE`},
 		{date("DD.MM.YYYY"), schema.Dialect{}, "03.07.21", `years of two digits; in DuckDB, for which 69 is 1969 and 68 is 2068: strptime("seen", '%d.%m.%y')::DATE`},
 		{date("YYYY-MM-DD"), schema.Dialect{}, "7/3/21", `strptime("seen", '%m/%d/%y')::DATE`},
@@ -79,7 +83,13 @@ func TestCausesAndMends(t *testing.T) {
 			t.Errorf("%q: %s\nwant %s", row.texts, got, row.want)
 		}
 	}
-	s := &schema.Schema{Label: schema.Label{Name: "y", Levels: ward.Levels}}
+	odd := date("YYYY-MM-DD")
+	odd.Name = `100 %s of "it"`
+	s := &schema.Schema{Columns: []schema.Column{odd}}
+	if got := CauseOf(s, odd.Name, []string{"2021-07"}); !strings.Contains(got, `strptime("100 %s of ""it""", '%Y-%m')::DATE`) {
+		t.Errorf("of an odd name: %s", got)
+	}
+	s = &schema.Schema{Label: schema.Label{Name: "y", Levels: ward.Levels}}
 	if got := CauseOf(s, "y", []string{"NO", "x"}); !strings.Contains(got, "other letter case") {
 		t.Errorf("of a label: %q", got)
 	}

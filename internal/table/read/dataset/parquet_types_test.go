@@ -5,6 +5,7 @@ package dataset
 import (
 	"encoding/csv"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -139,6 +140,31 @@ func TestZonesOfParquet(t *testing.T) {
 		for _, path := range []string{typesFile, copied.Name()} {
 			if got := days(path); !slices.Equal(got, want) {
 				t.Errorf("%s: days of %s are %v, want %v", path, name, got, want)
+			}
+		}
+	}
+}
+
+// pandas' NaT is a missing cell where a writer kept it as a number.
+func TestTimesThatAreNone(t *testing.T) {
+	type stay struct {
+		Utc   int64            `parquet:"utc,timestamp(nanosecond)"`
+		Us    deprecated.Int96 `parquet:"us"`
+		Label string           `parquet:"label"`
+	}
+	none := func(days uint32, nanos uint64) deprecated.Int96 {
+		return deprecated.Int96{uint32(nanos), uint32(nanos >> 32), days}
+	}
+	path := writeParquet(t, []stay{{math.MinInt64, none(2440588-106752, 763_145_224_192), "a"}, {0, none(2440588, 1), "a"}})
+	s, _ := typedTable(t, func(column string) bool { return column == "utc" || column == "us" })
+	tab, err := Read(t.Context(), s, Options{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range tab.Cols {
+		for i, want := range []float64{-1, 0} { // the default, and 1970-01-01
+			if c := &tab.Cols[j]; c.Values[c.Codes.At(i)] != want {
+				t.Errorf("row %d of %s is day %g, want %g", i, s.Columns[j].Name, c.Values[c.Codes.At(i)], want)
 			}
 		}
 	}

@@ -253,7 +253,7 @@ func (c *cursor) next(out *cell) (err error) {
 	c.text = c.text[:0]
 	number := c.as != nil && c.as.Kind == schema.Number
 	switch t := &c.of.Type; {
-	case t.Meaning == pages.Null:
+	case t.Meaning == pages.Null, t.PerDay > 0 && from.Ints[at] == pages.NoTime:
 		return nil
 	case t.Meaning == pages.Decimal && from.Kind == pages.Texts:
 		c.text = pages.AppendDigits(c.text, from.Texts[at], t.Scale)

@@ -175,6 +175,9 @@ func (t *translator) codeCells(cells *pages.Values, out []uint32) {
 // readSpecial reads an integer that stands for something else.
 func (t *translator) readSpecial(x int64) (column.Cell, coding.Fate) {
 	c, of := t.coder, t.chunk.Type()
+	if of.PerDay > 0 && x == pages.NoTime {
+		return c.ReadMissing()
+	}
 	switch of.Meaning {
 	case pages.Day:
 		return c.ReadDay(int(x))

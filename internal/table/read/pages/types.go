@@ -65,6 +65,9 @@ type Type struct {
 	logical  format.LogicalTypeValue
 }
 
+// NoTime is a missing cell among instants and local times: pandas' NaT, which some writers keep.
+const NoTime = math.MinInt64
+
 // Day returns the day of an instant or a local time, in days since 1970-01-01.
 func (t Type) Day(x int64) int64 { return floorDivide(x, t.PerDay) }
 
@@ -327,6 +330,9 @@ func (v *valueReader) convert() error {
 			const epoch = 2440588 // the Julian day of 1970-01-01
 			day := int64(int32(binary.LittleEndian.Uint32(b[8:]))) - epoch
 			out.Ints[i] = day*secondsOfDay + floorDivide(int64(binary.LittleEndian.Uint64(b)), 1e9)
+			if out.Ints[i] == floorDivide(NoTime, 1e9) {
+				out.Ints[i] = NoTime
+			}
 		}
 	case out.Kind == Floats && v.t.hasBytes():
 		out.Floats = resizeSlice(out.Floats, len(raw))

@@ -35,7 +35,7 @@ func (b *rowBatch) clear() {
 	if b.buf != nil {
 		spare = b.buf
 	}
-	if cap(text) > 1<<20 {
+	if cap(text) > 2*maxText {
 		text = nil
 	}
 	*b = rowBatch{cells: b.cells[:0], lines: b.lines[:0], text: text, spare: spare}

@@ -18,6 +18,7 @@ import (
 const (
 	maxRecord = 16 << 20 // bytes stored per CSV record
 	maxField  = 1 << 20  // bytes stored per cell
+	maxText   = 1 << 20  // bytes copied of records before a batch is passed on
 )
 
 // records splits CSV text into records and cells. It replaces encoding/csv, which requires quotes,
@@ -120,18 +121,18 @@ func (rs *records) readRecord() error {
 	if err := rs.addRecord(); err != nil {
 		return err
 	}
-	b.buf, rs.fields = rs.buf, rs.fields[:0]
+	rs.fields = rs.fields[:0]
 	for _, at := range b.cells {
-		rs.fields = append(rs.fields, findCell(b.buf, b.text, at))
+		rs.fields = append(rs.fields, findCell(rs.buf, b.text, at))
 	}
 	return nil
 }
 
-// readBatch reads rows into b until the text in the buffer is used up, and at least one. It stops at an
-// error of the source and at the given number of faults.
+// readBatch reads rows into b until the text in the buffer is used up or many long cells have been copied. It
+// stops at an error of the source and at the given number of faults.
 func (rs *records) readBatch(b *rowBatch, faults int) {
 	b.clear()
-	for rs.batch = b; b.buf == nil && b.end == nil; {
+	for rs.batch = b; b.buf == nil && b.end == nil && len(b.text) < maxText; {
 		err := rs.addRecord()
 		if err == nil {
 			b.width, b.lines = rs.cells, append(b.lines, rs.line)
@@ -144,8 +145,12 @@ func (rs *records) readBatch(b *rowBatch, faults int) {
 			b.end = errEnough
 		}
 	}
-	if b.buf == nil {
+	switch {
+	case b.buf != nil:
+	case b.end != nil:
 		b.buf = rs.buf
+	default:
+		rs.leaveBuffer()
 	}
 }
 
@@ -250,23 +255,29 @@ func (rs *records) has(n int) bool {
 	return rs.w-rs.r >= n
 }
 
-// fillBuffer reads more text. It leaves the buffer to the rows of the batch, if there are some, and
-// continues with another one.
+// fillBuffer reads more text. It leaves the buffer to the rows of the batch, if there are some.
 func (rs *records) fillBuffer() {
-	b, from := rs.batch, rs.buf
-	another := b.buf == nil && len(b.lines) > 0
+	another := rs.batch.buf == nil && len(rs.batch.lines) > 0
 	if another {
-		b.buf, rs.buf, b.spare = rs.buf, b.spare, nil
-		if rs.buf == nil {
-			rs.buf = newBuffer(len(from))
-		}
+		rs.leaveBuffer()
+	} else {
+		rs.r, rs.w, rs.scanned = 0, copy(rs.buf, rs.buf[rs.r:rs.w]), -1
 	}
-	rs.r, rs.w, rs.scanned = 0, copy(rs.buf, from[rs.r:rs.w]), -1
 	for more := true; more; more = another && rs.w < len(rs.buf) && rs.end == nil {
 		var n int
 		n, rs.end = rs.src.Read(rs.buf[rs.w:])
 		rs.w += n
 	}
+}
+
+// leaveBuffer leaves the buffer to the batch and goes on with another one.
+func (rs *records) leaveBuffer() {
+	b := rs.batch
+	if b.spare == nil {
+		b.spare = newBuffer(len(rs.buf))
+	}
+	rs.r, rs.w, rs.scanned = 0, copy(b.spare, rs.buf[rs.r:rs.w]), -1
+	b.buf, rs.buf, b.spare = rs.buf, b.spare, nil
 }
 
 // skipMark skips a byte-order mark, which does not belong to a record. If nothing is left, it returns

@@ -19,7 +19,7 @@ import (
 )
 
 func parquetForms() []form {
-	return []form{{name: "Parquet", offered: Types()[1:], paths: func(k *kit, t *Table) []string {
+	return []form{{name: "Parquet", refuses: true, offered: Types()[1:], paths: func(k *kit, t *Table) []string {
 		return []string{k.put("t.parquet", writeParquet(k, t))}
 	}}}
 }

@@ -27,7 +27,7 @@ func programForms() []form {
 		{Form: coding.Decimal, Precision: 38, Scale: 6}, {Form: coding.Decimal, Precision: 38}}
 	return []form{
 		{name: "values of a Go driver", own: true, offered: Types()[1:], read: func(k *kit, t *Table) (*dataset.Table, error) { return query(k, t, false) }},
-		{name: "columns of a Go driver", offered: exact, read: func(k *kit, t *Table) (*dataset.Table, error) { return query(k, t, true) }},
+		{name: "columns of a Go driver", refuses: true, offered: exact, read: func(k *kit, t *Table) (*dataset.Table, error) { return query(k, t, true) }},
 		{name: "maps", own: true, offered: Types()[1:], score: func(k *kit, t *Table, m *model.Model) ([]float64, error) {
 			return predict(k, t, m, func(p *discreet.Predictor, r int) (score float64, err error) {
 				row := map[string]any{}
@@ -40,7 +40,7 @@ func programForms() []form {
 				return score, err
 			})
 		}},
-		{name: "structs", offered: structTypes(), score: func(k *kit, t *Table, m *model.Model) ([]float64, error) {
+		{name: "structs", refuses: true, offered: structTypes(), score: func(k *kit, t *Table, m *model.Model) ([]float64, error) {
 			var fields []reflect.StructField
 			for j, c := range t.Columns {
 				fields = append(fields, reflect.StructField{Name: "F" + strconv.Itoa(j), Tag: reflect.StructTag(`discreet:"` + c.Name + `"`),

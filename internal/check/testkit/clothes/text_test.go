@@ -14,6 +14,10 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/read/rows"
@@ -108,6 +112,14 @@ func textForms() []form {
 			return pack(k, t, writeCSV(t, d, k.src))
 		}}
 	}
+	encoded := func(name string, as encoding.Encoding) form {
+		return written("CSV in "+name, `{delimiter: ";", quote: '"', header: true, encoding: `+name+`, missing: ["", "NA", "-99"]}`, nil,
+			func(k *kit, _ *Table, text []byte) []string {
+				b, err := encoding.ReplaceUnsupported(as.NewEncoder()).Bytes(norm.NFC.Bytes(text))
+				k.must(err)
+				return []string{k.put("t.csv", b)}
+			})
+	}
 	const comma = `{delimiter: ";", quote: '"', header: true, decimal: ",", missing: ["", "NA", "-99"]`
 	list := []form{
 		written("CSV", "", nil, nil),
@@ -123,6 +135,9 @@ func textForms() []form {
 		written("CSV with a decimal comma", comma+"}", nil, nil),
 		written("CSV with thousands", comma+`, thousands: "."}`, nil, nil),
 		written("CSV with a trailing minus", `{delimiter: ",", quote: '"', header: true, minus: trailing, thousands: "'", missing: ["", "NA", "-99"]}`, nil, nil),
+		encoded("windows-1252", charmap.Windows1252),
+		encoded("iso-8859-15", charmap.ISO8859_15),
+		encoded("utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)),
 		written("gzip", "", nil, func(k *kit, _ *Table, text []byte) []string {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)

@@ -172,6 +172,24 @@ func loadSQLite(t testing.TB, s *schema.Schema, text []byte) (path string) {
 	return path
 }
 
+// Decimals of a server have a point, also where texts have a comma, and identify the persons of integers.
+func TestDecimalsHaveAPoint(t *testing.T) {
+	conn, address := postgres(t)
+	exec(t, conn, "CREATE TABLE a (p numeric(9, 2), x numeric, y text)", "INSERT INTO a VALUES (123, 1.5, 'a'), (1234, 2.5, 'b')",
+		"CREATE TABLE b (p bigint, x float8, y text)", "INSERT INTO b VALUES (123, 1.5, 'a'), (1234, 2.5, 'b')")
+	s, err := schema.Parse([]byte(`{name: v, unit: one visit, relation: replace-one, person: {column: p, rows: 1, identifiers: whole},
+		file: {delimiter: ";", quote: "", header: true, decimal: ",", thousands: "."}, columns: [{name: p, role: ignored},
+		{name: x, role: private, number: {lower: 0, upper: 9, default: 5}},
+		{name: y, role: private, label: {levels: [a, b], positive: a, default: b}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, address+"&table=a", address+"&table=b")
+	if err != nil || !reflect.DeepEqual(tab.Persons, []uint32{1, 2, 1, 2}) || !reflect.DeepEqual(tab.Cols[1].Values, []float64{1.5, 2.5}) {
+		t.Errorf("%+v, %v", tab, err)
+	}
+}
+
 // A table of a server is read once, under whatever names, and so are its partitions.
 func TestATableOfAServerIsReadOnce(t *testing.T) {
 	conn, address := postgres(t)

@@ -110,9 +110,9 @@ func TestInitRefusals(t *testing.T) {
 		names []string
 		want  string
 	}{
-		{nil, "schema init: columns must number 2 to 4096"},
-		{[]string{"a;b;c"}, "columns must number 2 to 4096, the label included (got 1); is the delimiter right?"},
-		{make([]string, MaxColumns+1), "columns must number 2 to 4096"},
+		{nil, "schema init: columns must number 2 to 16384"},
+		{[]string{"a;b;c"}, "columns must number 2 to 16384, the label included (got 1); is the delimiter right?"},
+		{make([]string, MaxColumns+1), "columns must number 2 to 16384"},
 		{[]string{"a", " "}, "name of column 2 must not be empty"},
 		{[]string{"a", "b", " a"}, `name of column 3 must be unique (got that of column 1)`},
 		{[]string{"a", "b\nc"}, "name of column 2 must be printable UTF-8"},

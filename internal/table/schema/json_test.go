@@ -51,7 +51,7 @@ func TestUnmarshalJSONRefusals(t *testing.T) {
 		{"deep", `"one person"`, strings.Repeat("[", 99) + strings.Repeat("]", 99),
 			`not valid JSON: nested more than 8 deep`},
 		{"more columns than allowed", `{"name":"id","role":"ignored"}`,
-			strings.TrimSuffix(strings.Repeat(`{},`, MaxColumns), ","), `columns must have at most 4096 entries`},
+			strings.TrimSuffix(strings.Repeat(`{},`, MaxColumns), ","), `columns must have at most 16384 entries`},
 		{"too long", `"one person"`, `"` + strings.Repeat("x", MaxBytes) + `"`, `longer than`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

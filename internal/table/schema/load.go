@@ -15,7 +15,7 @@ import (
 // above what real tables need.
 const (
 	MaxBytes   = yamltext.MaxBytes // size of a schema in either notation
-	MaxColumns = 4096              // the label included
+	MaxColumns = 1 << 14           // the label included
 	MaxLevels  = 65536             // levels of one category, bin edges of one number
 	MaxMissing = 64                // tokens that mean a missing cell
 	MaxClasses = 256               // of the label: tables keep a label in one byte

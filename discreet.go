@@ -62,6 +62,7 @@ import (
 type Schema struct {
 	s    *schema.Schema
 	text []byte // the file as it was read: part of a ledger job's identity
+	file string // "" if it was not read from one
 }
 
 // LoadSchema reads a schema file in YAML (see docs/schema.md), and reports every fault in it, each as
@@ -73,7 +74,7 @@ func LoadSchema(path string) (_ *Schema, err error) {
 		return nil, err
 	}
 	text, err := openfile.Read(path)
-	return &Schema{s, text}, err
+	return &Schema{s, text, path}, err
 }
 
 // ParseSchema is LoadSchema for the text of a schema file.
@@ -83,7 +84,7 @@ func ParseSchema(text []byte) (_ *Schema, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{s, slices.Clone(text)}, nil
+	return &Schema{s: s, text: slices.Clone(text)}, nil
 }
 
 // Role states whether the guarantee protects a column.
@@ -262,7 +263,7 @@ func NewSchema(d TableSpec) (_ *Schema, err error) {
 		return nil, err
 	}
 	text, err = s.YAML()
-	return &Schema{s, text}, err
+	return &Schema{s: s, text: text}, err
 }
 
 // Columns are the names of the table's columns in order, the label among them.
@@ -423,6 +424,9 @@ type Options struct {
 	Cohorts []string
 	// ExceedMax allows a price above the schema's limits; the model records it.
 	ExceedMax bool
+	// RequireCheck refuses a table unless discreet schema check has read its files as they are now, with the
+	// schema's file. What it found does not matter. Without RequireCheck, Progress gets a line.
+	RequireCheck bool
 	// Progress receives progress messages, one line each; may be nil.
 	Progress func(line string)
 }
@@ -548,6 +552,9 @@ func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 			Hint: "a job of a Ledger, an AccountFunc, or Uncounted where nobody does",
 		}
 	}
+	if err := o.askForCheck(ctx, t); err != nil {
+		return nil, err
+	}
 	o.Account.payFor(run)
 	if o.Progress != nil {
 		run.Say = func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) }
@@ -557,6 +564,22 @@ func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 		return nil, err
 	}
 	return &Model{m: m, fromLedger: run.FromLedger}, nil
+}
+
+// askForCheck says or refuses that nobody has checked the table.
+func (o *Options) askForCheck(ctx context.Context, t *Table) (err error) {
+	checked := false
+	if t.s.file != "" && len(t.data) > 0 {
+		checked, err = dataset.WasChecked(ctx, dataset.RecordBeside(t.s.file), t.s.s, t.data...)
+	}
+	switch {
+	case checked:
+	case o.RequireCheck:
+		return cmp.Or(err, error(&dp.Advised{Err: fmt.Errorf("train: %w", dataset.ErrUnchecked), Next: dp.Step{Kind: dp.CheckTable}}))
+	case o.Progress != nil:
+		o.Progress(dataset.ErrUnchecked.Error())
+	}
+	return nil
 }
 
 // makeRequest checks the options by themselves.
@@ -810,7 +833,7 @@ func (m *Model) Schema() *Schema {
 	if err != nil {
 		panic(err) // a model's schema was checked when it was made
 	}
-	return &Schema{m.m.Schema, text}
+	return &Schema{s: m.m.Schema, text: text}
 }
 
 // Learner returns the name of the learner.

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // speaksOfCommands matches what means nothing to a Go program.
@@ -450,5 +451,46 @@ func TestPlanCountsMeasurements(t *testing.T) {
 		if got := (&Plan{Bill: make([]Release, n)}).String(); !strings.HasSuffix(got, want) {
 			t.Errorf("%d: %q", n, got)
 		}
+	}
+}
+
+// A table whose files nobody has checked is refused if that is asked, and told of if not; the record of the
+// command lies beside the schema.
+func TestRequireCheck(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"t.csv": "x,y\n0.5,yes\n0.25,no\n", "t.yaml": goodSchema} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := LoadSchema("t.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadTable(t.Context(), s, "t.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := func(require bool) (string, error) {
+		said := ""
+		_, err := Train(t.Context(), table, Options{Epsilon: 1, Account: Uncounted, RequireCheck: require,
+			Progress: func(line string) { said += line + "\n" }})
+		return said, err
+	}
+	if _, err := train(true); err == nil || !strings.Contains(err.Error(), "nobody has checked that this schema fits") {
+		t.Errorf("unchecked, and %v", err)
+	}
+	if said, err := train(false); err != nil || !strings.HasPrefix(said, "nobody has checked") {
+		t.Errorf("unchecked says %q, %v", said, err)
+	}
+	tables, err := dataset.NameTables(t.Context(), s.s, "t.csv")
+	if err == nil {
+		err = dataset.WriteRecord(dataset.RecordBeside("t.yaml"), time.Now(), tables)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, err := train(true); err != nil || strings.Contains(said, "nobody") {
+		t.Errorf("checked says %q, %v", said, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -176,5 +177,40 @@ func TestAFailedWriteChangesNothing(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
 		t.Errorf("leaves %v", left)
+	}
+}
+
+// A training on labels that cannot be read asks about the schema; one that learns something asks nothing. Noise
+// moves either by less than a hundredth of what lies between them.
+func TestTrainingAsksAboutTheSchema(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("x,y\n")
+	for i := range 4000 {
+		fmt.Fprintf(&rows, "%d,%d\n", i%10, i%10/5)
+	}
+	table := filepath.Join(dir, "t.csv")
+	if err := os.WriteFile(table, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for levels, asks := range map[string]bool{`["0", "1"]`: false, "[alive, dead]": true} {
+		text := `{name: t, unit: one row, relation: replace-one, file: {delimiter: ",", quote: "", header: true, trim: false, missing: []},
+			columns: [{name: x, role: private, number: {lower: 0, upper: 9, default: 3}},
+			{name: y, role: private, label: {levels: LEVELS, positive: LAST, default: FIRST}}]}`
+		names := strings.Split(strings.Trim(levels, "[]"), ", ")
+		text = strings.NewReplacer("LEVELS", levels, "FIRST", names[0], "LAST", names[1]).Replace(text)
+		file := filepath.Join(dir, "s.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, talk bytes.Buffer
+		code := cli.Run(t.Context(), newBoth, []string{"train", "--data", table, "--schema", file, "--epsilon", "4", "--learner",
+			"additive", "--model", filepath.Join(dir, "m.json")}, nil, strings.NewReader(""), &out, &talk)
+		if got := strings.Contains(talk.String(), "\nquestion: does the label \"y\" hold"); code != cli.ExitOK || got != asks {
+			t.Errorf("%s: code %d, says %s", levels, code, &talk)
+		}
+		if !asks && strings.Contains(talk.String(), "question: ") {
+			t.Errorf("a good training asks: %s", &talk)
+		}
 	}
 }

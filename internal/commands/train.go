@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/keyfile"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -216,6 +217,11 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 		return nil
 	}
 	t.Say("wrote %s", t.model)
-	_, err = io.WriteString(t.Stdout, m.Privacy.Card())
-	return err
+	if _, err = io.WriteString(t.Stdout, m.Privacy.Card()); err != nil {
+		return err
+	}
+	for _, q := range explain.Questions(m) {
+		t.Say("question: %s", q)
+	}
+	return nil
 }

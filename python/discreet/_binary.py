@@ -130,7 +130,7 @@ def _read_messages(stream: IO[bytes], said: list[str], names: Mapping[str, str] 
         said.append(line)
         if line.startswith("waiting for ledger "):
             logger.warning("%s", line)
-        elif not line.startswith(("error: ", "hint: ", "spent: ", "TOO FEW: ", "from the ledger: ", "wrote ")):
+        elif not line.startswith(("error: ", "hint: ", "spent: ", "TOO FEW: ", "question: ", "from the ledger: ", "wrote ")):
             logger.info("%s", in_python(line, names))
 
 

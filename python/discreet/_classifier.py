@@ -41,7 +41,7 @@ _COPIES = "of grid search, cross-validation, an ensemble, copy.deepcopy or pickl
 def warn_of(done: Output) -> None:
     """Warns of what the program warned of."""
     lines = [*done.said, *(line.strip() for line in done.out.decode("utf-8", "replace").splitlines())]
-    warn_in_words([line for line in lines if line.startswith(("TOO FEW: ", "WEAK: "))], 4)
+    warn_in_words([line for line in lines if line.startswith(("TOO FEW: ", "WEAK: ", "question: "))], 4)
     if done.from_ledger:
         warnings.warn(done.from_ledger, DiscreetWarning, stacklevel=3)
 
@@ -89,12 +89,15 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     uncounted : bool
         Allows copies that scikit-learn makes (grid search, cross-validation) to be fitted although no
         ledger counts what they cost together. Without it they are refused.
+    require_check : bool
+        Refuses to fit unless ``check`` was run with this schema, which must be a path: the record lies beside it,
+        whatever the check found. A frame has no name, so the record is of any.
     """
 
     def __init__(self, schema: Any = None, epsilon: float | None = None, learner: str | None = None,
                  delta: float = 0.0, options: Mapping[str, Any] | None = None, ledger: str | None = None,
                  dataset: str | None = None, job: str | None = None, uncounted: bool = False,
-                 cohorts: Sequence[str] | None = None) -> None:
+                 cohorts: Sequence[str] | None = None, require_check: bool = False) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.learner = learner
@@ -105,6 +108,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self.job = job
         self.uncounted = uncounted
         self.cohorts = cohorts
+        self.require_check = require_check
 
     def __sklearn_clone__(self) -> "DiscreetClassifier":
         # What scikit-learn copies it fits again and again; such a copy knows that it is one.
@@ -178,7 +182,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, out = self._files(folder, document)[0], os.path.join(folder, "new.json")
             try:
-                done = run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text,
+                done = run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags(),
+                            *self._checks(), *(["--require-check"] if self.require_check else [])], text,
                            {schema: "schema", out: "model"})
             except UsageError as refused:
                 if labels.form != "i" or not str(refused).startswith(f'column "{levels.name}" must be of a type'):
@@ -240,7 +245,16 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         document, _, text = self._encode(X, self._labels(y))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, _ = self._files(folder, document)
-            return run(["schema", "check", schema, "--data", "cells:-", "--json"], text, {schema: "schema"}, found=4).read_json()
+            return run(["schema", "check", schema, "--data", "cells:-", "--json", *self._checks()], text, {schema: "schema"},
+                       found=4).read_json()
+
+    def _checks(self) -> list[str]:
+        """The flag that names the record of checks, beside a schema that is a file."""
+        if isinstance(self.schema, (str, os.PathLike)) and "\n" not in os.fspath(self.schema):
+            return ["--checks", os.fspath(self.schema) + ".checks"]
+        if self.require_check:
+            raise UsageError("require_check needs schema as a path, beside which check leaves its record")
+        return []
 
     def plan(self, rows: int | None = None, *, persons: int | None = None, simulate: bool = False) -> dict[str, Any]:
         """The price of a fit and what it protects, as ``discreet plan --json`` prints it. No table is read.

@@ -515,3 +515,21 @@ def test_cohorts_are_charged_alone(tmp_path):
     assert report["auc_interval"][0] <= report["auc"] <= report["auc_interval"][1]
     with pytest.raises(ValueError, match="ledger"):
         model(cohorts=["true"]).fit(X, y)
+
+
+def test_a_check_leaves_a_record_beside_the_schema(tmp_path):
+    path = tmp_path / "t.yaml"
+    path.write_text('name: t\nunit: one row\nrelation: replace-one\nfile: {delimiter: ",", quote: "", header: true, trim: false, '
+                    'missing: []}\ncolumns:\n  - {name: x, role: private, number: {lower: 0, upper: 9, default: 3}}\n'
+                    '  - {name: y, role: private, label: {levels: [alive, dead], positive: dead, default: alive}}\n')
+    X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0] * 50})
+    y = np.array(["alive", "dead", "DEAD", "Alive"] * 50, dtype=object)
+    m = DiscreetClassifier(path, epsilon=5.0, require_check=True)
+    with pytest.raises(DiscreetError, match="nobody has checked that this schema fits this table; check"):
+        m.fit(X, y)
+    found = m.check(X, y)
+    assert found["misfits"] == ["y"] and "letter case" in found["columns"][1]["cause"]
+    m.fit(X, y)
+    assert "y" not in json.loads((tmp_path / "t.yaml.checks").read_text())["tables"][0]
+    with pytest.raises(UsageError, match="require_check needs schema as a path"):
+        DiscreetClassifier(path.read_text(), epsilon=5.0, require_check=True).fit(X, y)

@@ -47,6 +47,8 @@ type Explanation struct {
 	TableCount int     `json:"table_count,omitempty"`
 	Tables     []Table `json:"tables,omitempty"`
 	Privacy    Privacy `json:"privacy"`
+	// Questions ask whether the schema fits the table, if what was released raises them.
+	Questions []string `json:"questions,omitempty"`
 
 	privacy model.Privacy
 	columns []schema.Column // by shape
@@ -113,6 +115,19 @@ type ClassFunction struct {
 // Of explains an additive, a logistic or a linear model. It refuses other models, and inconsistent
 // ones.
 func Of(m *model.Model) (*Explanation, error) {
+	e, err := of(m)
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := m.Classifier.(*model.Additive); ok {
+		e.addLines(m, a)
+	}
+	e.Questions = e.ask(m)
+	return e, nil
+}
+
+// of is Of without what takes long.
+func of(m *model.Model) (*Explanation, error) {
 	norm := 0.0
 	switch c := m.Classifier.(type) {
 	case *model.Additive, *model.MulticlassAdditive, *model.Grids:
@@ -190,7 +205,6 @@ func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {
 	for i := range e.Shapes {
 		e.columns = append(e.columns, m.Schema.Columns[m.Schema.Find(e.Shapes[i].Column)])
 	}
-	e.addLines(m, a)
 	e.addPairs(m, a)
 }
 

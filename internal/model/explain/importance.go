@@ -73,21 +73,30 @@ const mostTried = 1 << 14
 // addLines adds to each shape the importance that its column would reach without an effect, where the law of
 // its steps is known: of columns with releases of their own.
 func (e *Explanation) addLines(m *model.Model, a *model.Additive) {
+	e.eachLine(m, a, func(s *Shape, half, rare float64) bool {
+		s.Noise, s.Noise95 = half, rare
+		return true
+	})
+}
+
+// eachLine calls use with these lines, the most important column first, until it returns false.
+func (e *Explanation) eachLine(m *model.Model, a *model.Additive, use func(s *Shape, half, rare float64) bool) {
 	shapes, tried := make(map[string]*model.Shape), 0
 	for i := range a.Shapes {
 		shapes[a.Shapes[i].Column] = &a.Shapes[i]
 	}
 	for i := range e.Shapes {
-		out := &e.Shapes[i]
-		cells := shapes[out.Column].Cells
+		cells := shapes[e.Shapes[i].Column].Cells
 		if cells == nil || len(cells.Releases) == 0 {
 			continue
 		}
 		if tried += len(cells.Weights) * len(cells.Releases); tried > mostTried {
 			return
 		}
-		bins := cells.Bins(m.Schema, m.Schema.Find(out.Column))
+		bins := cells.Bins(m.Schema, m.Schema.Find(e.Shapes[i].Column))
 		c := &chance{bins: &bins, monotone: e.columns[i].Monotone, Cells: cells}
-		out.Noise, out.Noise95 = c.findLines()
+		if half, rare := c.findLines(); !use(&e.Shapes[i], half, rare) {
+			return
+		}
 	}
 }

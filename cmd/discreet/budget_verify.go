@@ -62,7 +62,7 @@ func (b *budgetVerify) verifyLedger(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = plaintext.Fprintf(b.Stdout, "ok: %d entries\nhead %d:%s\n", h.Seq, h.Seq, h.Hash)
+		_, err = plaintext.Fprintf(b.Stdout, "ok: %s\nhead %d:%s\n", plaintext.Count(int(h.Seq), "entry"), h.Seq, h.Hash)
 		return err
 	})
 }

@@ -104,7 +104,7 @@ func (d *doctor) examine(c *cobra.Command) error {
 			entries = head.Seq
 			return err
 		})
-		d.Note("ledger", fmt.Sprintf("%d entries, consistent", entries), err)
+		d.Note("ledger", plaintext.Count(int(entries), "entry")+", consistent", err)
 	}
 	d.checkNetwork(ctx)
 	return d.Write(d.Stdout, c, d.json)

@@ -103,7 +103,7 @@ func TestEvaluatePrintsTheseKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"accuracy", "auc", "balanced_accuracy", "calibration", "calibration_error", "confusion", "log_loss",
-		"majority", "majority_accuracy", "private", "ranking", "rows", "unpredicted"}
+		"majority", "majority_accuracy", "private", "ranking", "rows", "undeclared", "unpredicted"}
 	if keys := slices.Sorted(maps.Keys(got)); !slices.Equal(keys, want) {
 		t.Errorf("keys %q, want %q", keys, want)
 	}

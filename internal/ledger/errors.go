@@ -116,7 +116,7 @@ type Conflict struct {
 }
 
 func (e *Conflict) Error() string {
-	s := fmt.Sprintf("ledger: data set %q: job %q %s (it is %s)", e.Dataset, e.Job, e.Want, e.State)
+	s := fmt.Sprintf("ledger: data set %q: job %q %s (its state: %s)", e.Dataset, e.Job, e.Want, e.State)
 	if e.Next.Kind != dp.NoStep {
 		s += "; " + e.Next.String()
 	}

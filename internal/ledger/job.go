@@ -149,6 +149,11 @@ func (r *Request) names() []string {
 // Stored returns the result of an earlier run of the same job, or nil if there is none.
 func (j *Job) Stored() []byte { return j.stored }
 
+// Announced says what is charged if nothing refuses it.
+func (j *Job) Announced() string {
+	return fmt.Sprintf("to be charged to data set %q as job %s", j.req.Dataset, j.req.ID)
+}
+
 // Returned says that the stored result is returned, and what was not looked at for it.
 func (j *Job) Returned() string {
 	return fmt.Sprintf("from the ledger: job %s of data set %q has a result already, which is returned; nothing is read, drawn "+

@@ -54,11 +54,7 @@ func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
 		return nil, err
 	}
 	j, err := t.Job.Ledger.Job(ctx, asked)
-	if err != nil {
-		return nil, asUsage(err)
-	}
-	t.sayLine("charging data set %q as job %s", asked.Dataset, asked.ID)
-	return j, nil
+	return j, asUsage(err)
 }
 
 // findCohorts finds the column that defines the data set's cohorts in the ledger, and refuses cohorts

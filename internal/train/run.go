@@ -181,6 +181,7 @@ func (p *Purchase[R]) Run(ctx context.Context) (none R, err error) {
 	if err := p.Job.Afford(ctx, p.Price, p.Bill); err != nil {
 		return none, err
 	}
+	p.Say("%s", p.Job.Announced())
 	// Read, charge, fit: the price stays spent if what follows the charge fails.
 	made, text, err := p.makeText(ctx, p.Job)
 	if err != nil {
@@ -350,5 +351,6 @@ func (t *Training) chargeTerms(ctx context.Context, terms guard.Terms) (*ledger.
 	if err != nil || j.Stored() != nil {
 		return j, terms, err
 	}
+	t.sayLine("%s", j.Announced())
 	return j, terms, j.Charge(ctx, terms.Price, terms.Bill)
 }

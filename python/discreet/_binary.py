@@ -159,7 +159,7 @@ def _describe_interrupt(said: Sequence[str], done: bool, names: Mapping[str, str
 
 
 def _job_of(said: Sequence[str]) -> str:
-    found = re.search(r'^charging data set ".*" as job (\S+)$', "\n".join(said), re.MULTILINE)
+    found = re.search(r'^(?:to be charged to data set ".*" as|from the ledger:) job (\S+)', "\n".join(said), re.MULTILINE)
     return found[1] if found else ""
 
 

@@ -29,7 +29,7 @@ _PHRASES = [(re.compile(pattern), words) for pattern, words in (
     (r"one entry per column of the file, in file order, the label among them", "one entry per column of X, and the label"),
     (r"discreet schema check SCHEMA --data TABLE counts", "check(X, y) counts"),
     (r"discreet schema init writes a template", "draft_schema writes a template"),
-    (r"discreet train --request PURPOSE", "discreet train"),
+    (r": the same command with --request PURPOSE", " with discreet train"),
     (r"discreet budget appoint --role owner", "discreet budget appoint"),
 )]
 

@@ -167,7 +167,7 @@ def test_progress_and_waits_are_logged(tmp_path, caplog):
     paid = declare(tmp_path / "l.db")
     caplog.set_level(logging.INFO, logger="discreet")
     model(epsilon=0.1, **paid).fit(X, y)
-    assert "training on 400 rows" in caplog.text and 'charging data set "d" as job' in caplog.text
+    assert "training on 400 rows" in caplog.text and 'to be charged to data set "d" as job' in caplog.text
     caplog.clear()
     other = sqlite3.connect(tmp_path / "l.db", check_same_thread=False, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")

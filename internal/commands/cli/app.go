@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
@@ -110,12 +111,26 @@ func (a *App) noticeStart(c *cobra.Command) {
 	if body := c.RunE; body != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
 			a.running = true
+			if err := refuseEmpty(c); err != nil {
+				return err
+			}
 			if err := a.guardOutputs(c, args); err != nil {
 				return err
 			}
 			return body(c, args)
 		}
 	}
+}
+
+// refuseEmpty refuses an empty text for a flag that has none by default: it is a variable of a script that
+// nobody set, and not the same as a flag that is absent.
+func refuseEmpty(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && f.DefValue == "" && f.Value.String() == "" {
+			err = Refuse(c.Name(), f.Name, "must not be empty", nil)
+		}
+	})
+	return err
 }
 
 // Group makes c a command that only holds others.

@@ -66,6 +66,9 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[*ledger.Denied](err); ok {
 		return ExitBudget
 	}
+	if c, ok := errors.AsType[*ledger.Conflict](err); ok && (c.State == ledger.Requested || c.State == ledger.Refused) {
+		return ExitBudget // as of a job that nobody requested
+	}
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage
 	}

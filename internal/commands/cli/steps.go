@@ -28,7 +28,7 @@ var stepWords = [dp.StepKinds]string{
 	dp.AppointOwner:    "discreet budget appoint --role owner appoints one",
 	dp.AllotBudget:     "the data set's owner gives one with discreet budget allot",
 	dp.SignTraining:    "give --key",
-	dp.RequestTraining: "file the request first with discreet train --request PURPOSE",
+	dp.RequestTraining: "file the request first: the same command with --request PURPOSE",
 	dp.DescribeRelease: "write --about NAME=TEXT, or NAME: TEXT in a file for --about-file, for each of {name}",
 	dp.VerifyLedger:    "discreet budget verify --anchor {name}",
 	dp.CheckTable:      "{name} counts what a training would repair",

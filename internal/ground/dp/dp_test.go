@@ -73,6 +73,9 @@ func TestParamErrorSaysEverything(t *testing.T) {
 		"train: epsilon is required (none given)" {
 		t.Error(got)
 	}
+	if got := Refuse("helper", "certificate", "must be a helper's", nil).Error(); got != "helper: certificate must be a helper's" {
+		t.Error(got)
+	}
 }
 
 // The words of a price change at 1 and 10 alone, and a weak one has a warning.

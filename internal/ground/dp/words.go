@@ -2,7 +2,10 @@
 
 package dp
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Relation defines which two tables are neighbours.
 type Relation string
@@ -107,17 +110,18 @@ type ParamError struct {
 	Op    string // the operation, e.g. "brc"
 	Param string // as the user spells it, e.g. "rounds"
 	Want  string // the requirement, e.g. "must be at least 1"
-	Got   any    // the refused public value; nil if it is missing
+	Got   any    // the refused public value; nil if it is missing, or not to be told
 	Hint  string // how to fix it, if known, in words that suit every front
 	Next  Step   // how to fix it, if fronts word it
 }
 
 func (e *ParamError) Error() string {
-	got := "none given"
+	s := fmt.Sprintf("%s: %s %s", e.Op, e.Param, e.Want)
 	if e.Got != nil {
-		got = fmt.Sprintf("got %v", e.Got)
+		s += fmt.Sprintf(" (got %v)", e.Got)
+	} else if strings.HasPrefix(e.Want, "must be given") || strings.HasPrefix(e.Want, "is required") {
+		s += " (none given)"
 	}
-	s := fmt.Sprintf("%s: %s %s (%s)", e.Op, e.Param, e.Want, got)
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}

@@ -32,10 +32,13 @@ func isShown(c rune) bool {
 		!unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// Count returns n things in words: 1 row, 2 rows. The plural of one takes an s.
+// Count returns n things in words: 1 row, 2 rows, 2 entries.
 func Count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
+	}
+	if stem, ok := strings.CutSuffix(one, "ry"); ok {
+		return fmt.Sprintf("%d %sries", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -82,4 +82,7 @@ func TestCount(t *testing.T) {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
+	if got := Count(1, "entry") + Count(2, "entry") + Count(2, "day"); got != "1 entry2 entries2 days" {
+		t.Error(got)
+	}
 }

@@ -315,7 +315,7 @@ func TestParseRefusals(t *testing.T) {
 			`column "town" level key must be one of those known here (got another); the keys are value, aliases`},
 
 		{"no label", "label: {levels: [no, yes], positive: yes, default: no}", "category: {levels: [no, yes]}",
-			`columns must include the label (none given); give the column to be predicted, in its place among the ` +
+			`columns must include the label; give the column to be predicted, in its place among the ` +
 				`columns, label:`},
 		{"two labels", "{name: id, role: ignored}", "{name: id, role: public, label: {levels: [a, b], positive: a}}",
 			`schema line 11: column "id" label must be declared once`},
@@ -379,7 +379,7 @@ func TestParseRefusals(t *testing.T) {
 		{"second document", "name: people", "name: people\n---\nname: x", `schema line 2: text must be one YAML document`},
 		{"NUL", "name: people", "name: people\x00", `must not hold a NUL byte`},
 		{"not UTF-8", "name: people", "name: p\xffople", `must be UTF-8`},
-		{"empty", valid, "", `schema must not be empty (none given); begin with a template of a schema`},
+		{"empty", valid, "", `schema must not be empty; begin with a template of a schema`},
 		{"a list", valid, "- a\n", `must be a mapping (got a list); a schema begins like`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

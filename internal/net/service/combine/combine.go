@@ -126,7 +126,7 @@ func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string
 		return err
 	}
 	if t.Job != nil {
-		t.Say("charging data set %q as jobs %s-1 to %s-%d", t.Job.Dataset, t.ID, t.ID, pl.Queries)
+		t.Say("to be charged to data set %q as jobs %s-1 to %s-%d", t.Job.Dataset, t.ID, t.ID, pl.Queries)
 	}
 	err = t.answerRows(ctx, q, till, s, write)
 	if given := pl.Queries - q.Left(); err == nil {

@@ -78,7 +78,6 @@ func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multipart
 		if buy.Job, err = t.lookUp(ctx, 0); err != nil {
 			return nil, err
 		}
-		t.Say("charging data set %q as job %s", t.Job.Dataset, t.ID)
 	}
 	return buy.Run(ctx)
 }

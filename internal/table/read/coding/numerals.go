@@ -4,7 +4,6 @@ package coding
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -73,37 +72,35 @@ func (n *Numerals) appendPlain(to, text []byte) (plain []byte, ok bool) {
 		}
 	}
 	digits, grouped, whole := 0, false, true // digits of the group of the whole part
-	for i := 0; i < len(text); {
-		c, rest := text[i], text[i:]
-		separator := 0
-		if whole {
-			separator = n.separates(rest)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c-'0' <= 9 {
+			to, digits = append(to, c), digits+1
+			continue
 		}
-		switch {
-		case separator > 0:
+		if separator := n.separates(text[i:]); whole && separator > 0 {
 			if digits == 0 || digits > 3 || grouped && digits < 3 {
 				return nil, false
 			}
 			digits, grouped = 0, true
-			i += separator
+			i += separator - 1
 			continue
-		case c-'0' <= 9:
-			digits++
-		case bytes.HasPrefix(rest, []byte(minusSign)):
+		}
+		switch {
+		case bytes.HasPrefix(text[i:], []byte(minusSign)):
 			c, i = '-', i+len(minusSign)-1
 		case c == '.' && n.comma:
 			return nil, false
 		case c == ',' && n.comma:
 			c = '.'
 		}
-		if isSign := c == '-' || c == '+'; c-'0' > 9 && !(isSign && digits == 0 && !grouped) { // the whole part ends
+		if isSign := c == '-' || c == '+'; !(isSign && digits == 0 && !grouped) { // the whole part ends
 			if whole && grouped && digits != 3 {
 				return nil, false
 			}
 			whole = false
 		}
 		to = append(to, c)
-		i++
 	}
 	return to, !whole || !grouped || digits == 3
 }
@@ -111,7 +108,7 @@ func (n *Numerals) appendPlain(to, text []byte) (plain []byte, ok bool) {
 // separates returns the length of the separator of thousands at the beginning of a text; 0 if there is none.
 func (n *Numerals) separates(text []byte) int {
 	for _, s := range n.thousands {
-		if strings.HasPrefix(string(text[:min(len(text), len(s))]), s) {
+		if len(text) >= len(s) && string(text[:len(s)]) == s {
 			return len(s)
 		}
 	}

@@ -19,6 +19,7 @@ type textSink struct {
 	d       schema.Dialect
 	missing string
 	number  []byte
+	row     []byte
 	special [256]bool // bytes that need quotes around a cell
 }
 
@@ -55,67 +56,61 @@ func newTextSink(w io.Writer, d schema.Dialect, names []string, added []Added) (
 }
 
 func (t *textSink) writeRow(cells, added []cell) error {
-	if err := t.writeCells(cells); err != nil {
-		return err
-	}
-	if len(added) > 0 {
-		t.w.WriteByte(byte(t.d.Delimiter))
-	}
-	if err := t.writeCells(added); err != nil {
-		return err
-	}
-	return t.w.WriteByte('\n')
-}
-
-func (t *textSink) writeCells(cells []cell) error {
+	t.row = t.row[:0]
 	for i := range cells {
-		if i > 0 {
-			t.w.WriteByte(byte(t.d.Delimiter))
-		}
-		if err := t.writeCell(&cells[i]); err != nil {
+		if err := t.addCell(&cells[i]); err != nil {
 			return err
 		}
 	}
-	return nil
+	for i := range added {
+		if err := t.addCell(&added[i]); err != nil {
+			return err
+		}
+	}
+	t.row[len(t.row)-1] = '\n' // for the last delimiter
+	_, err := t.w.Write(t.row)
+	return err
 }
 
-func (t *textSink) writeCell(c *cell) error {
+// addCell appends a cell and a delimiter to the row.
+func (t *textSink) addCell(c *cell) error {
 	switch c.form {
 	case absent:
 		if c.text == nil { // not of a CSV file
-			return t.writeText([]byte(t.missing))
+			return t.addText([]byte(t.missing))
 		}
 	case numeric:
 		t.number = coding.AppendDecimal(t.number[:0], c.number)
 		if i := bytes.IndexByte(t.number, '.'); i >= 0 && t.d.Decimal == ',' {
 			t.number[i] = ','
 		}
-		return t.writeText(t.number)
+		return t.addText(t.number)
 	}
-	return t.writeText(c.text)
+	return t.addText(c.text)
 }
 
-func (t *textSink) writeText(text []byte) error {
+func (t *textSink) addText(text []byte) error {
+	from := len(t.row)
+	t.row = append(t.row, text...)
 	special := false
 	for _, b := range text {
 		special = special || t.special[b]
 	}
-	quote := byte(t.d.Quote)
-	if !special {
-		_, err := t.w.Write(text)
-		return err
-	}
-	if quote == 0 {
-		return errUnquotable
-	}
-	t.w.WriteByte(quote)
-	for _, b := range text {
-		if b == quote {
-			t.w.WriteByte(quote)
+	if quote := byte(t.d.Quote); special {
+		if quote == 0 {
+			return errUnquotable
 		}
-		t.w.WriteByte(b)
+		t.row = append(t.row[:from], quote)
+		for _, b := range text {
+			if b == quote {
+				t.row = append(t.row, quote)
+			}
+			t.row = append(t.row, b)
+		}
+		t.row = append(t.row, quote)
 	}
-	return t.w.WriteByte(quote)
+	t.row = append(t.row, byte(t.d.Delimiter))
+	return nil
 }
 
 func (t *textSink) close() error { return errors.Join(t.w.Flush(), t.encoder.Close()) }

@@ -10,6 +10,12 @@ import (
 
 // Each calls f for 0 to n-1, at most workers calls at once, and returns after the last one.
 func Each(n, workers int, f func(i int)) {
+	if workers == 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range min(workers, n) {

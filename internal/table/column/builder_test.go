@@ -86,3 +86,13 @@ func TestMix(t *testing.T) {
 		}
 	}
 }
+
+func TestCell(t *testing.T) {
+	c := Column{Codes: Codes{U8: []uint8{1, 0}}, Values: []float64{7, 0.5}, Marks: []uint8{2, 0}}
+	if c.Cell(0) != (Cell{Number: 0.5}) || c.Cell(1) != (Cell{Code: 2, Number: 7}) {
+		t.Errorf("%+v, %+v", c.Cell(0), c.Cell(1))
+	}
+	if c = (Column{Codes: Codes{U16: []uint16{300}}}); c.Cell(0) != (Cell{Code: 300}) || new(Column).Cell(9) != (Cell{}) {
+		t.Errorf("%+v", c.Cell(0))
+	}
+}

@@ -21,6 +21,22 @@ func (c *Column) Pick(rows []int) Column {
 	return Column{Codes: c.Codes.Pick(rows), Values: c.Values, Marks: c.Marks}
 }
 
+// Cell returns the cell of row i; the zero Cell of a column that was not read.
+func (c *Column) Cell(i int) Cell {
+	if c.Codes.Len() == 0 {
+		return Cell{}
+	}
+	code := c.Codes.At(i)
+	if c.Values == nil {
+		return Cell{Code: code}
+	}
+	v := Cell{Number: c.Values[code]}
+	if c.Marks != nil {
+		v.Code = uint32(c.Marks[code])
+	}
+	return v
+}
+
 // Codes holds one unsigned integer per row, in the narrowest width that fits. At most one slice is
 // set.
 type Codes struct {

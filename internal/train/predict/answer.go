@@ -12,6 +12,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -37,8 +38,11 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a := &answerer{}
+	a := &answerer{cells: make([]column.Cell, len(m.Schema.Columns))}
 	if a.scorer, err = m.Bind(m.Schema); err != nil {
+		return err
+	}
+	if a.few, err = m.RowPredictor(); err != nil {
 		return err
 	}
 	if a.rows, err = dataset.NewCellReader(context.Background(), m.Schema, false); err != nil {
@@ -90,7 +94,25 @@ func writeText(w *bufio.Writer, text []byte) {
 // answerer scores rows of a model.
 type answerer struct {
 	scorer       *model.Predictor
+	few          *model.RowPredictor // faster for few rows
+	cells        []column.Cell
 	rows, labels *dataset.CellReader
+}
+
+// fewRows is the largest number of rows that are scored one by one.
+const fewRows = 16
+
+func (a *answerer) scoreRows(t *dataset.Table) ([]float64, error) {
+	scores := make([]float64, t.Rows*a.few.Width())
+	for i := range t.Rows {
+		for j := range t.Cols {
+			a.cells[j] = t.Cols[j].Cell(i)
+		}
+		if err := a.few.Scores(a.cells, scores[i*a.few.Width():][:a.few.Width()]); err != nil {
+			return nil, err
+		}
+	}
+	return scores, nil
 }
 
 func (a *answerer) answer(what byte, request io.Reader) ([]float64, error) {
@@ -99,6 +121,9 @@ func (a *answerer) answer(what byte, request io.Reader) ([]float64, error) {
 		t, err := a.rows.Read(request)
 		if err != nil {
 			return nil, err
+		}
+		if t.Rows <= fewRows {
+			return a.scoreRows(t)
 		}
 		return a.scorer.Scores(t.Cols, t.Rows)
 	case 'l':

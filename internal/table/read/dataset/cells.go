@@ -65,6 +65,8 @@ const (
 type cellStream struct {
 	ctx    context.Context
 	in     *bufio.Reader
+	names  []string
+	types  []coding.Type
 	forms  []byte
 	coders []*coder // nil: a column is not read
 	err    error    // the first one; what is read after it is 0
@@ -98,7 +100,11 @@ func (r *reader) openCells() (*cellStream, error) {
 	if !ok {
 		in = bufio.NewReaderSize(&watchingReader{r.ctx, r.opts.Stdin}, 256<<10)
 	}
-	s := &cellStream{ctx: r.ctx, in: in}
+	if r.stream == nil {
+		r.stream = new(cellStream)
+	}
+	s := r.stream
+	s.ctx, s.in, s.forms, s.err = r.ctx, in, s.forms[:0], nil
 	if s.takeByte() != cellsVersion {
 		s.breakOff()
 	}
@@ -119,12 +125,15 @@ func (r *reader) openCells() (*cellStream, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
+	if s.coders != nil && slices.Equal(names, s.names) && slices.Equal(types, s.types) {
+		return s, nil // as the stream before
+	}
+	s.coders = nil
 	plan, err := r.layoutByName(memoryFile, 0, names)
 	if err != nil {
 		return nil, err
 	}
-	s.coders = plan.coders
-	for k, c := range s.coders {
+	for k, c := range plan.coders {
 		if c == nil {
 			continue
 		}
@@ -132,6 +141,7 @@ func (r *reader) openCells() (*cellStream, error) {
 			return nil, &FaultError{File: memoryFile, Column: c.Name, Fault: want}
 		}
 	}
+	s.names, s.types, s.coders = names, types, plan.coders
 	return s, nil
 }
 

@@ -102,6 +102,8 @@ type reader struct {
 	label   *coder   // nil: not read
 	rows    int
 
+	stream *cellStream // the last one of standard input
+
 	// For a table that is read in blocks, see ReadBlocks.
 	blockRows int
 	blocks    int // number of blocks begun
@@ -206,7 +208,11 @@ func (r *reader) allCoders() []*coder { return append(slices.Clone(r.cols), r.la
 
 func (r *reader) makeTable() *Table {
 	t := &Table{Schema: r.s, Rows: r.rows - r.kept, Cols: make([]column.Column, len(r.cols))}
-	parallel.Each(len(r.cols), runtime.GOMAXPROCS(0), func(j int) {
+	procs := 1
+	if t.Rows >= batch {
+		procs = runtime.GOMAXPROCS(0)
+	}
+	parallel.Each(len(r.cols), procs, func(j int) {
 		if c := r.cols[j]; c != nil && c != r.persons {
 			t.Cols[j] = c.takeColumn()
 		}

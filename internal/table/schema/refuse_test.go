@@ -422,7 +422,7 @@ func TestParseStopsReportingAtTheLimit(t *testing.T) {
 
 func TestParseBounds(t *testing.T) {
 	for name, text := range map[string]string{
-		"longer than 2097152 bytes":              valid + strings.Repeat("#", MaxBytes),
+		"longer than 2097152 bytes":               valid + strings.Repeat("#", MaxBytes),
 		"columns must have at most 16384 entries": valid + strings.Repeat("  - {name: x, role: ignored}\n", MaxColumns),
 		`"town" levels must have at most 65536 entries`: strings.Replace(valid, "levels: [a, ",
 			"levels: [a"+strings.Repeat(", a", MaxLevels)+", ", 1),

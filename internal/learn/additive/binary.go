@@ -52,7 +52,10 @@ type binaryShape struct {
 	left     []float64 // the last release minus steps
 	moved    []float64 // the part of the variance of steps by which noise alone moves a score
 	rows     []float64 // approximate weight by bin
-	cells    *model.Cells
+	// byClass is the approximate weight of the rows of a class by bin, the positive one first, in the first release,
+	// whose weights do not know the column.
+	byClass [2][]float64
+	cells   *model.Cells
 	// certain is, if rounds pick, by how much a unit of imbalance makes the pick certain, and then how
 	// certain it was: permute-and-flip picks a column without information instead of one with imbalance u
 	// with probability exp(−ε·u/spread), if it comes first (G-MECH-3).
@@ -172,6 +175,7 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	if !r.plan.NotPrivate {
 		sh.addMoved(c, steps, variance, in.modelShrinkage)
 		sh.rows = r.centerColumn(c, steps)
+		sh.noteClasses(steps)
 	}
 	for b := range steps {
 		sh.steps[b] += in.modelShrinkage * steps[b]

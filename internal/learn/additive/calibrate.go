@@ -147,12 +147,88 @@ func (r *binaryFit) calibrate() error {
 	line := shrink.FitLine(c, at(scoreMiddles))
 	r.noteMoved(&line)
 	r.first.score.Intercept += line.Shift
+	if r.plan.scope == dp.PrivateFeatures {
+		r.first.score.Intercept += r.rateShift(line.Slope)
+	}
 	for k := range private {
 		private[k].stretch(line.Slope)
 	}
 	r.finished = append(r.finishPublic(), private...)
 	return nil
 }
+
+// rateShift is by how much all scores must move for their mean to be the known rate of the positive class, if the sum of
+// private shapes, times slope, is normal and independent of public columns. Its mean and variance are those of its
+// columns, which released cells show of rows that count by their weights, and so by class. The shift is free.
+func (r *binaryFit) rateShift(slope float64) float64 {
+	at := r.first
+	nats, pos, neg := at.boundScores(), at.classes[0], at.classes[1]
+	mean, variance := 0.0, 0.0
+	for k := range r.shapes {
+		m, v := r.shapes[k].describeRows(pos / (pos + neg))
+		mean, variance = mean+slope*m, variance+slope*slope*v
+	}
+	least := floats.Min(nats)
+	rows := make([]float64, 1+int(scoreParts*(floats.Max(nats)-least))) // by public score, in steps of 1/scoreParts nat
+	for g, z := range nats {
+		rows[int(scoreParts*(z-least))] += at.byClass[0][g] + at.byClass[1][g]
+	}
+	off := func(shift float64) (sum float64) {
+		all := 0.0
+		for x := -normalReach; x <= normalReach; x += normalStep {
+			part := math.Exp(-x * x / 2)
+			all += part
+			from := least + 0.5/scoreParts + mean + x*math.Sqrt(variance) + shift
+			for k, n := range rows {
+				if n > 0 {
+					sum += part * n / (1 + math.Exp(-from-float64(k)/scoreParts))
+				}
+			}
+		}
+		return sum/all - pos
+	}
+	low, high := -mostShift, mostShift
+	for range shiftSteps {
+		if middle := (low + high) / 2; off(middle) < 0 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// noteClasses keeps the weights of the rows of either class by bin if none are kept yet.
+func (sh *binaryShape) noteClasses(steps []float64) {
+	if sh.byClass[0] != nil {
+		return
+	}
+	for b, w := range sh.rows {
+		p := 1 / (1 + math.Exp(-steps[b]))
+		sh.byClass[0], sh.byClass[1] = append(sh.byClass[0], w*p), append(sh.byClass[1], w*(1-p))
+	}
+}
+
+// describeRows is the mean and the variance of the steps over rows of which so many are positive.
+func (sh *binaryShape) describeRows(share float64) (mean, variance float64) {
+	square := 0.0
+	for class, of := range [2]float64{share, 1 - share} {
+		all := sumAll(sh.byClass[class]) + 1e-300
+		for b, w := range sh.byClass[class] {
+			mean += of * w / all * sh.steps[b]
+			square += of * w / all * sh.steps[b] * sh.steps[b]
+		}
+	}
+	return mean, math.Max(0, square-mean*mean)
+}
+
+const (
+	mostShift   = 2.0 // nats
+	shiftSteps  = 20
+	scoreParts  = 256
+	normalReach = 3.5 // standard deviations
+	normalStep  = 0.5
+)
 
 // stretch multiplies the steps by slope. It does not remove the uncertainty about what the steps leave out.
 func (sh *finishedShape) stretch(slope float64) {

@@ -103,6 +103,57 @@ func TestLabelsAloneAreNoWorseThanShares(t *testing.T) {
 	}
 }
 
+// Beside a public label the mean of all scores is the known share of the positive class, however rare that is and however
+// much noise there is: within a tenth of the rarer class from ε = .3 on. Seeds are fixed, so it never fails by chance.
+func TestMeanScoreIsTheKnownRate(t *testing.T) {
+	type cell struct {
+		rows, columns, public int
+		eps, delta, base      float64
+	}
+	cells, fits := []cell{{6000, 8, 4, 0.3, 0, -3.5}, {6000, 8, 4, 0.3, 1e-6, -3.5}}, 2
+	if size.Long() {
+		fits = 6
+		for _, rows := range []int{3000, 20_000} {
+			for _, public := range []int{0, 5} {
+				for _, eps := range []float64{0.3, 1, 3} {
+					cells = append(cells, cell{rows, 10, public, eps, 0, -3.5}, cell{rows, 10, public, eps, 1e-6, -1})
+				}
+			}
+		}
+	}
+	for _, c := range cells {
+		off := 0.0
+		for k := range fits {
+			tab := invent(uint64(2+k), c.rows, c.columns, c.base, 1.5)
+			tab.Schema.Label.Role = schema.Public
+			for j := range tab.Schema.Columns {
+				if c.public == 0 || j%(c.columns/c.public) > 0 {
+					tab.Schema.Columns[j].Role = schema.Private
+				}
+			}
+			p := Params{}
+			p.Epsilon, _ = dp.EpsilonOf(c.eps)
+			p.Delta, _ = dp.DeltaOf(c.delta)
+			pl, err := p.Plan(tab.Schema, c.rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores, err := learntest.Fit(t, pl, tab, nil, uint64(k)).Scores(tab.Cols, tab.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean, rate := 0.0, 0.0
+			for i, p := range scores {
+				mean, rate = mean+p/float64(c.rows), rate+float64(tab.Labels[i])/float64(c.rows)
+			}
+			off += math.Abs(mean-rate) / math.Min(rate, 1-rate) / float64(fits)
+		}
+		if off > 0.1 {
+			t.Errorf("%+v: the mean score is off by %.2f of the rarer class", c, off)
+		}
+	}
+}
+
 // meanLoss is the log loss of scores, or of one for all rows.
 func meanLoss(labels []uint8, scores []float64) (mean float64) {
 	for i, y := range labels {

@@ -105,18 +105,19 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 type twin struct {
 	*fit
 	tab        *dataset.Table
-	seen, full []float64   // as weights see it, and whole
-	low, high  float64     // what the released shapes can subtract and add
-	least      float64     // weights see no score below it
-	most       float64     // nor above it
-	rows       [][]float64 // by column, the weights of its bins
-	base       []float64   // seen at the start
-	rest       [][]float64 // by column: what the model adds and weights do not see
-	totals     bool        // public totals still hold
-	start      []float64   // the model without its private columns
-	mean       []float64   // by column, of its steps over the released rows
-	spread     []float64   // the same, of their squares around it
-	model      [][]float64 // by column, the steps of the model
+	seen, full []float64      // as weights see it, and whole
+	low, high  float64        // what the released shapes can subtract and add
+	least      float64        // weights see no score below it
+	most       float64        // nor above it
+	rows       [][]float64    // by column, the weights of its bins
+	base       []float64      // seen at the start
+	rest       [][]float64    // by column: what the model adds and weights do not see
+	totals     bool           // public totals still hold
+	start      []float64      // the model without its private columns
+	mean       []float64      // by column, of its steps over the released rows
+	spread     []float64      // the same, of their squares around it
+	model      [][]float64    // by column, the steps of the model
+	early      [][2][]float64 // by column, the weights of its bins and their steps in its first release
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
@@ -131,7 +132,7 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 	}
 	w.least, w.most, w.rows = math.Inf(-1), math.Inf(1), make([][]float64, len(f.bins))
 	w.base, w.start = slices.Clone(w.seen), slices.Clone(w.full)
-	w.model = make([][]float64, len(f.bins))
+	w.model, w.early = make([][]float64, len(f.bins)), make([][2][]float64, len(f.bins))
 	w.mean, w.spread = make([]float64, len(f.bins)), make([]float64, len(f.bins))
 	for k := range f.bins {
 		w.rest = append(w.rest, make([]float64, f.bins[k].Len()))
@@ -345,7 +346,9 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 		whole[b] = w.sums(k)[b]
 	}
 	w.mean[k], w.spread[k] = moments(whole, rows)
-	w.rows[k] = rows
+	if w.rows[k] = rows; w.early[k][0] == nil {
+		w.early[k] = [2][]float64{rows, steps}
+	}
 	for b, s := range steps {
 		w.rest[k][b] += (in.modelShrinkage - in.weightShrinkage) * s
 	}
@@ -434,6 +437,62 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	for i := range w.full {
 		w.full[i] = w.start[i] + l.Shift + l.Slope*(w.full[i]-w.start[i])
 	}
+	if w.plan.scope != dp.PrivateFeatures {
+		return
+	}
+	by := w.shift(l)
+	for i := range w.full {
+		w.full[i] += by
+	}
+}
+
+// shift moves the mean of all scores to the share of positive rows, if what a row's private columns add is normal with
+// the mean and the variance that they have over the rows of a label, and those over both.
+func (w *twin) shift(l shrink.Line) (by float64) {
+	positives, n := 0.0, float64(w.tab.Rows)
+	for i := range w.tab.Rows {
+		if w.margin(1, i) > 0 {
+			positives++
+		}
+	}
+	mean, variance := 0.0, 0.0
+	for k, rows := range w.rows {
+		if rows == nil {
+			continue
+		}
+		both := make([]float64, len(rows))
+		for label, share := range []float64{positives / n, 1 - positives/n} {
+			of, all := make([]float64, len(rows)), 1e-300
+			for b, s := range w.early[k][1] {
+				of[b] = w.early[k][0][b] / (1 + math.Exp(s*float64(2*label-1)))
+				all += of[b]
+			}
+			for b := range of {
+				both[b] += share * of[b] / all
+			}
+		}
+		m, v := moments(w.sums(k), both)
+		mean, variance = mean+l.Slope*m, variance+l.Slope*l.Slope*v
+	}
+	normal := 0.0
+	for x := -3.5; x <= 3.5; x += 0.5 {
+		normal += math.Exp(-x * x / 2)
+	}
+	for low, high := -2.0, 2.0; high-low > 1e-5; {
+		by = (low + high) / 2
+		expected := 0.0
+		for _, z := range w.start {
+			for x := -3.5; x <= 3.5; x += 0.5 {
+				expected += math.Exp(-x*x/2) / normal / (1 + math.Exp(-(z + l.Shift + mean + x*math.Sqrt(variance) + by)))
+			}
+		}
+		if expected < positives {
+			low = by
+		} else {
+			high = by
+		}
+	}
+	return by
 }
 
 // line is what the steps are for row i in the model: for a number, what a line

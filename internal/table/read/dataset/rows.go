@@ -293,7 +293,7 @@ func (c *cursor) spell(x int64) {
 		}
 		days, second := zone.DayOf(t.Seconds(x), 0)
 		c.text = append(append(c.text, schema.FormatDate(format, days)...), ' ')
-		c.text = append(c.text, schema.FormatClock(second)...)
+		c.text = append(append(c.text, schema.FormatClock(second)...), t.Fraction(x)...)
 	case pages.Decimal:
 		c.text = pages.AppendPoint(c.text, strconv.AppendInt(nil, x, 10), t.Scale)
 	case pages.Unsigned:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -73,6 +74,16 @@ func (t Type) Day(x int64) int64 { return floorDivide(x, t.PerDay) }
 
 // Seconds returns an instant or a local time in whole seconds since 1970-01-01.
 func (t Type) Seconds(x int64) int64 { return floorDivide(x, t.PerDay/secondsOfDay) }
+
+// Fraction returns what follows the whole second of an instant or a local time, such as .25; "" for 0.
+func (t Type) Fraction(x int64) string {
+	perSecond := t.PerDay / secondsOfDay
+	rest := x - t.Seconds(x)*perSecond
+	if rest == 0 {
+		return ""
+	}
+	return strings.TrimRight(fmt.Sprintf(".%0*d", len(strconv.FormatInt(perSecond, 10))-1, rest), "0")
+}
 
 // Bounds returns the least and the largest integer of a type, and of decimals those before the point; 0 and
 // 0 for a type without integers, or with more than an int64 has.

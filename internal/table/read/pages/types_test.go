@@ -113,6 +113,15 @@ func TestDaysOfTimes(t *testing.T) {
 	}
 }
 
+func TestFractionsOfSeconds(t *testing.T) {
+	of := typeFor(format.Int64, 0, &format.TimestampType{Unit: format.TimeUnit{Value: new(format.MicroSeconds)}})
+	for x, want := range map[int64]string{0: "", 1: ".000001", 250_000: ".25", -1: ".999999", -1_000_000: "", 2_000_100: ".0001"} {
+		if got := of.Fraction(x); got != want {
+			t.Errorf("%d microseconds: %q, want %q", x, got, want)
+		}
+	}
+}
+
 // A column's position counts the leaves of groups before it, and a schema may claim no more than it has.
 func TestColumnsOfSchemas(t *testing.T) {
 	group := func(name string, children int32) format.SchemaElement {

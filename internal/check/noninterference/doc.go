@@ -8,5 +8,6 @@
 // the relation, the roles, persons, and two tables: neighbours, or strangers, in which all that is
 // protected is another. Every learner of the command is tried with every choice of its options, so that
 // new learners and modes are included without a change here; private evaluations, and trainings and
-// evaluations across sites, are tried beside them. The package contains only tests.
+// evaluations across sites, are tried beside them. The package contains only
+// tests. Package internal/check/testkit/clothes searches neighbours in every form of a table, typed or not.
 package noninterference

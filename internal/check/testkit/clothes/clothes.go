@@ -58,6 +58,7 @@ type Table struct {
 	Rows    [][]Cell
 	Values  [][]any // the cells, as Hold returns them
 	Whole   bool    // identifiers of persons are whole numbers
+	Hidden  bool    // cells of protected columns are any
 }
 
 // Labels are the ways to spell the label.
@@ -130,10 +131,10 @@ func (t *Table) Differ(got *dataset.Table) string {
 		for j := range t.Columns {
 			c, want := &t.Columns[j], &t.Rows[r][j]
 			value := 0.0
-			switch c.Kind {
-			case Ignored:
+			switch {
+			case c.Kind == Ignored, t.Hidden && c.Protected():
 				continue
-			case Person:
+			case c.Kind == Person:
 				if got.Persons == nil {
 					continue
 				}
@@ -144,7 +145,7 @@ func (t *Table) Differ(got *dataset.Table) string {
 				}
 				persons[want.Text], of[got.Persons[r]] = got.Persons[r], want.Text
 				continue
-			case Label:
+			case c.Kind == Label:
 				if got.Labels == nil {
 					continue
 				}
@@ -161,6 +162,32 @@ func (t *Table) Differ(got *dataset.Table) string {
 		}
 	}
 	return ""
+}
+
+// Protected reports whether the guarantee protects a column's cells, which errors and other cells then do not
+// depend on.
+func (c *Column) Protected() bool { return !strings.HasPrefix(c.Facts, "role: public") }
+
+// Hide returns a neighbour of many rows: its protected cells are any values of the columns' types, or of any of the
+// offered types if own is set.
+func (t *Table) Hide(src *rand.Rand, offered []Type, own bool, nulls func(of Type) bool) *Table {
+	out := *t
+	out.Hidden, out.Values = true, nil
+	for _, row := range t.Values {
+		row = slices.Clone(row)
+		for j := range row {
+			if of := t.Types[j]; t.Columns[j].Protected() {
+				if own {
+					of = offered[src.IntN(len(offered))]
+				}
+				if row[j] = of.Any(src); src.IntN(4) == 0 && (nulls == nil || nulls(of)) {
+					row[j] = nil
+				}
+			}
+		}
+		out.Values = append(out.Values, row)
+	}
+	return &out
 }
 
 // Miscount describes the first column whose counts are not what became of its cells; "" if there is none.

@@ -306,3 +306,43 @@ func TestTypesThatCannotHoldAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// What a form shows before noise does not depend on protected cells: neither errors, nor the number of rows, nor
+// public cells (G-READ-1).
+func TestFormsTellNothingOfProtectedCells(t *testing.T) {
+	for _, f := range forms() {
+		t.Run(f.name, func(t *testing.T) {
+			for seed := range size.Of(2, 60) {
+				src := rand.New(rand.NewPCG(uint64(seed), 7))
+				offered := append([]Type{{Form: coding.Text}}, f.offered...)
+				tab := Draw(src, []int{1, 13, 60}[src.IntN(3)], Labels[src.IntN(3)], offered, f.own, f.nulls)
+				if shown, again := f.show(t, seed, tab), f.show(t, seed, tab.Hide(src, offered, f.own, f.nulls)); shown != again {
+					t.Fatalf("seed %d: it shows %q and %q", seed, shown, again)
+				}
+			}
+		})
+	}
+}
+
+// show is what reading a table in a form shows of it.
+func (f *form) show(t *testing.T, seed int, tab *Table) string {
+	k := f.kit(t, seed, tab)
+	rows := func(got *dataset.Table, err error) string {
+		if err != nil {
+			return strings.ReplaceAll(err.Error(), k.folder, "")
+		}
+		return fmt.Sprint(got.Rows, " rows ", tab.Differ(got))
+	}
+	switch {
+	case f.score != nil:
+		scores, err := f.score(k, tab, modelOf(t, tab))
+		return fmt.Sprint(len(scores), err)
+	case f.read != nil:
+		return rows(f.read(k, tab))
+	}
+	paths := f.paths(k, tab)
+	shown := rows(dataset.Read(t.Context(), k.s, dataset.Options{}, paths...))
+	tally, err := dataset.Check(t.Context(), k.s, dataset.Options{}, paths...)
+	k.must(err)
+	return strings.ReplaceAll(shown+fmt.Sprint(tally.Rows, tally.Faults), k.folder, "")
+}

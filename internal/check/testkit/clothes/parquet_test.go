@@ -31,7 +31,7 @@ func writeParquet(k *kit, t *Table) []byte {
 		nodes[j] = nodeOf(k, t.Types[j], t.Columns[j].Name == "admitted")
 		missing := slices.ContainsFunc(t.Values, func(row []any) bool { return row[j] == nil })
 		group[t.Columns[j].Name] = parquet.Required(nodes[j])
-		if missing || k.src.IntN(2) == 0 {
+		if optional := k.src.IntN(2) == 0; optional || missing {
 			group[t.Columns[j].Name] = parquet.Optional(nodes[j])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"io"
+	"math"
 	"math/big"
 	"reflect"
 	"strconv"
@@ -69,7 +70,7 @@ func programForms() []form {
 			for r := range t.Rows {
 				row := map[string]any{}
 				for j, c := range t.Columns {
-					row[c.Name] = t.Values[r][j]
+					row[c.Name] = inJSON(t.Values[r][j])
 				}
 				args, err := json.Marshal(map[string]any{"model": string(file), "row": row})
 				k.must(err)
@@ -169,6 +170,14 @@ func goValue(k *kit, of Kind, v any) any {
 		return pick[any](k, decimal{38, uint8(len(rest)), n}, printed{string(v)}, &printed{string(v)})
 	case nil:
 		return pick[any](k, nil, (*int64)(nil), (*string)(nil), sql.NullInt64{}, sql.NullTime{}, []byte(nil))
+	}
+	return v
+}
+
+// inJSON is a value as JSON can have it.
+func inJSON(v any) any {
+	if f := reflect.ValueOf(v); v != nil && f.CanFloat() && (math.IsNaN(f.Float()) || math.IsInf(f.Float(), 0)) {
+		return nil
 	}
 	return v
 }

@@ -35,6 +35,9 @@ func servedForms() []form {
 		{name: "JSON of a request", offered: tensors, score: func(k *kit, t *Table, m *model.Model) ([]float64, error) {
 			var inputs []map[string]any
 			for _, c := range tensorsOf(k, t, m) {
+				for r := range c.cells {
+					c.cells[r] = inJSON(c.cells[r])
+				}
 				inputs = append(inputs, map[string]any{"name": c.name, "datatype": c.datatype, "shape": []int{len(t.Rows), 1}, "data": c.cells})
 			}
 			body, err := json.Marshal(map[string]any{"inputs": inputs})

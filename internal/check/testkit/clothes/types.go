@@ -4,6 +4,7 @@ package clothes
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -99,6 +100,38 @@ func (t Type) Hold(src *rand.Rand, c *Column, x *Cell) (v any, ok bool) {
 		digits += "." + rest + strings.Repeat("0", t.Scale-len(rest))
 	}
 	return Digits(digits), exact(digits)
+}
+
+// Any is a value of a type that aims at what readers look for.
+func (t Type) Any(src *rand.Rand) any {
+	texts := []string{"", " ", "x", "NA", "-99", "true", "1", "0", "1e999", "nan", "9007199254740993", "29.02.2021", "2020-02-14", "20200214", "00.00.0000", "\xff", "Zu\u0308rich",
+		"a,b;c|d\te", "\"", "'", "#", "\n", "\r", "\x00", "\ufeff", "PAR1", "12-", "1.234,5", "'1'000", "NULL", "2020-02-14T23:30:00Z", strings.Repeat("9", 400)}
+	floats := []float64{0, 1, -1, 2.5, 20200214, 18306.7, -99, 96, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 5e-324, 1e300, 1 << 53}
+	switch whole := []int64{0, 1, -1, 7, 96, -99, 20200214, 18306, math.MaxInt64, math.MinInt64, 1 << 31, 1 << 53}[src.IntN(12)]; t.Form {
+	case coding.Text:
+		return texts[src.IntN(len(texts))]
+	case coding.Truth:
+		return src.IntN(2) == 0
+	case coding.Day:
+		return Day(int32(whole))
+	case coding.Instant:
+		return time.Unix(whole>>src.IntN(40), 0).UTC()
+	case coding.Float:
+		return floats[src.IntN(len(floats))]
+	case coding.Single:
+		return float32(floats[src.IntN(len(floats))])
+	case coding.Decimal:
+		digits := strings.Repeat("9", 1+src.IntN(t.Precision-t.Scale))
+		if t.Scale > 0 {
+			digits += "." + strings.Repeat("7", t.Scale)
+		}
+		return Digits(digits)
+	default:
+		if t.Unsigned {
+			return uint64(whole) >> (64 - t.Bits)
+		}
+		return whole >> (64 - t.Bits)
+	}
 }
 
 // Carries reports whether a type can hold what the schema declares of a column, in words of its own: all

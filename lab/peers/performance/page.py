@@ -18,6 +18,8 @@ import textwrap
 from measure import EPSILON, OURS, READS, RIVALS
 from peer import DELTA
 
+PAIRS = "\n## Pairs\n"  # measured by hand and kept
+
 
 def fill(text):
     return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
@@ -96,7 +98,8 @@ def main():
                 cells += [share(column(size, name, "predict", "auc"))]
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         lines.append("")
-    out.write_text("\n".join(lines).rstrip("\n") + "\n")
+    _, heading, pairs = out.read_text().partition(PAIRS) if out.exists() else ("", "", "")
+    out.write_text("\n".join(lines).rstrip("\n") + "\n" + heading + pairs)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -442,6 +443,12 @@ func (w *written) ways(t *testing.T, table [][]string, types []columnType, form 
 	z.Write([]byte(text))
 	z.Close()
 	out["gzip"] = read(put("t.csv.gz", packed.Bytes()))
+	zst, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out["zstd"] = read(put("t.csv.zst", zst.EncodeAll([]byte(text), nil)))
+	out["pattern"] = read(filepath.Join(folder, "t.csv.z*"))
 	out["SQLite"] = read(w.sqlite(t, filepath.Join(folder, "t.db"), table, types))
 	tab, err = rows.OfText(w.s, slices.Values(table))
 	if err == nil || !strings.Contains(err.Error(), "at least one row") {

@@ -63,7 +63,7 @@ many people.`,
 	o.remote.addFlags(c, "owner/clinic-7")
 	f := c.Flags()
 	f.StringVar(&o.task, "task", "", "the `name` of the task, as task create prints it")
-	f.StringArrayVar(&o.data, "data", nil, "a `file` of the owner's rows, CSV (also gzip) or Parquet; may be repeated")
+	f.StringArrayVar(&o.data, "data", nil, "a `file` of the owner's rows, CSV (also .gz or .zst) or Parquet; may be repeated")
 	f.StringVar(&o.book, "book", "", "the `file` with the owner's key and reports; created if it does not exist")
 	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest `ε` of a task to answer")
 	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest `ε` of all reports of an owner together")

@@ -58,7 +58,7 @@ combine --method average.`,
 	v.voter.addFlags(c)
 	c.Flags().StringVar(&v.CSV, "csv", "", "a CSV `file` of votes")
 	c.Flags().StringArrayVar(&v.aux, "aux", nil,
-		"a `file` of the auxiliary table, CSV (also gzip) or Parquet; may be repeated")
+		"a `file` of the auxiliary table, CSV (also .gz or .zst) or Parquet; may be repeated")
 	c.Flags().StringVar(&v.Schema, "schema", "", "the schema `file` of the auxiliary table; a model has its own")
 	c.Flags().StringVar(&v.out, "out", "", "the votes `file` to write; replaced if it is there")
 	c.Flags().StringVar(&v.party, "party", "", "the `name` of the party (default the name of --out)")

@@ -101,6 +101,10 @@ async function walk(watched, Hand, schemes, counted) {
   await stop("2-complete");
 
   await hand.press("#next");
+  await hand.press("#count-cells");
+  await until(page, "cells are counted", () => document.getElementById("cells-found").textContent.includes("NOT PRIVATE"));
+  await stop("2-check");
+  await hand.press("#next");
   await until(page, "there is a price", () => document.querySelector("#price .price"));
   await hand.slide("#epsilon", 0);
   await until(page, "the price follows the slider", () => document.querySelector("#price .price").textContent.includes("= 1"));

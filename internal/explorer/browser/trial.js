@@ -57,7 +57,7 @@ try {
   await text("count", "Complete");
   lap("mistake: a lower bound above the upper one", "refused: " + said);
 
-  await hand.press("#next");
+  await hand.press("#to-plan");
   await until(page, "there is a price", () => document.querySelector("#price .price"));
   const no = await refused("plan-error", () => hand.type("#epsilon-text", "0"), "epsilon");
   assert.ok(await page.$eval("#next", e => e.disabled));
@@ -140,7 +140,7 @@ try {
   await hand.upload("#schema", wideSchema);
   await text("count", "Complete");
   lap("300 columns: open a whole schema");
-  await hand.press("#next");
+  await hand.press("#to-plan");
   await until(page, "there is a price", () => document.querySelector("#price .price"));
   lap("300 columns: the first plan");
   await hand.slide("#epsilon", 0.5);

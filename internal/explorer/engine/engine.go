@@ -11,7 +11,8 @@
 //	edit     {yaml, changes: {column, set}…} → {yaml}; column "" is the table: name, unit, relation, person, trim, missing
 //	plan     {yaml, learner, options?, epsilon, delta, rows?} → see planning.Plan
 //	forecast {yaml, learner, options?, delta, rows, positives, strength?, epsilons} → {points}; each point is reported
-//	train    {yaml, learner, options?, epsilon, delta, name, job?} and a file → {model, statement, seconds}
+//	check    {yaml, name} and a file → {rows, columns, misfits, faults?}: exact counts of cells, not private
+//	train    {yaml, learner, options?, epsilon, delta, name, job?} and a file → {model, statement, questions?, seconds}
 //	explain  {model} → see Explained
 //	score    {model, row} → {probability or probabilities, class, contributions}
 //	evaluate {model, yaml?, name, epsilon?, delta?, threshold?, costs?, job?} and a file → numbers
@@ -86,6 +87,8 @@ func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File,
 		return answerFrom(ctx, name, args, file, tell, readHeader)
 	case "count":
 		return answerFrom(ctx, name, args, file, tell, countUnits)
+	case "check":
+		return answerFrom(ctx, name, args, file, tell, checkTable)
 	case "train":
 		return answerFrom(ctx, name, args, file, tell, trainModel)
 	case "evaluate":

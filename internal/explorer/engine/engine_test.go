@@ -278,3 +278,20 @@ func TestOddsAreTheCards(t *testing.T) {
 		}
 	}
 }
+
+// The step before the plan counts what a training would repair, and lists structural faults.
+func TestCheckBeforeThePlan(t *testing.T) {
+	yaml, table := invented(t, 300)
+	good := mustCall(t, "check", args{"yaml": yaml, "name": "people.csv"}, table)
+	if good["rows"].(float64) != 300 || len(good["misfits"].([]any)) != 0 || good["faults"] != nil {
+		t.Errorf("a good table: %v", good)
+	}
+	wrong := strings.NewReplacer(`levels: ["no", "yes"]`, "levels: [dead, alive]", `positive: "yes"`, "positive: alive",
+		`default: "no"`, "default: dead").Replace(yaml)
+	if bad := mustCall(t, "check", args{"yaml": wrong, "name": "people.csv"}, table); fmt.Sprint(bad["misfits"]) != "[high_income]" {
+		t.Errorf("labels of other values: %v\n%s", bad["misfits"], wrong)
+	}
+	if bad := mustCall(t, "check", args{"yaml": yaml, "name": "people.csv"}, append(table, "1,2\n"...)); len(bad["faults"].([]any)) != 1 {
+		t.Errorf("a ragged row: %v", bad["faults"])
+	}
+}

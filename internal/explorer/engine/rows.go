@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -119,6 +120,34 @@ func countUnits(ctx context.Context, a struct {
 	return map[string]int{"units": t.PublicUnits()}, nil
 }
 
+// checkTable counts the cells that a training would repair.
+func checkTable(ctx context.Context, a struct {
+	YAML string `json:"yaml"`
+	Name string `json:"name"`
+}, file *File, _ func(any)) (any, error) {
+	s, err := schema.Parse([]byte(a.YAML))
+	if err != nil {
+		return nil, err
+	}
+	t, err := dataset.Check(dataset.WithFile(ctx, a.Name, file, file.Size), s, dataset.Options{}, a.Name)
+	if err != nil {
+		return nil, err
+	}
+	out, err := asMap(t)
+	if err != nil {
+		return nil, err
+	}
+	out["misfits"] = append([]string{}, t.Misfits(dataset.Mostly)...)
+	if len(t.Faults) > 0 {
+		var words []string
+		for i := range t.Faults {
+			words = append(words, t.Faults[i].Error())
+		}
+		out["faults"] = words
+	}
+	return out, nil
+}
+
 type trainArgs struct {
 	planning.Choice
 	Name string `json:"name"`
@@ -147,7 +176,7 @@ func trainModel(ctx context.Context, a trainArgs, file *File, tell func(any)) (a
 		return nil, err
 	}
 	tell(step{2, 2, "Trained"})
-	return map[string]any{"model": string(text), "statement": splitLines(m.Privacy.Card()),
+	return map[string]any{"model": string(text), "statement": splitLines(m.Privacy.Card()), "questions": explain.Questions(m),
 		"seconds": time.Since(began).Seconds()}, nil
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 5: what the ledger of discreet ui says, or what this page did.
+// Step 6: what the ledger of discreet ui says, or what this page did.
 import { $, el, numbers, number, complain } from "./dom.js";
 import { drawShare } from "./charts.js";
 import { app, budget, locked, token } from "./app.js";

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The explorer: five steps over one state. See app.js for what is kept, and where not.
+// The explorer: six steps over one state. See app.js for what is kept, and where not.
 import { $, el, download } from "./dom.js";
 import { app, empty, engine, finished, locked, token } from "./app.js";
 import * as table from "./table.js";
+import * as check from "./check.js";
 import * as plan from "./plan.js";
 import * as train from "./train.js";
 import * as read from "./read.js";
 import * as budget from "./budget.js";
 
-const steps = { table: ["Table", table], plan: ["Plan", plan], train: ["Train", train], read: ["Read", read], budget: ["Budget", budget] };
+const steps = { table: ["Table", table], check: ["Check", check], plan: ["Plan", plan], train: ["Train", train], read: ["Read", read], budget: ["Budget", budget] };
 const order = Object.keys(steps);
-const open = { table: () => true, plan: finished, train: () => finished() && Boolean(app.plan), read: () => true, budget: () => true };
+const open = { table: () => true, check: finished, plan: finished, train: () => finished() && Boolean(app.plan), read: () => true, budget: () => true };
 let now = "table";
 
 function go(step, focus = true) {

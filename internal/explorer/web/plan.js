@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 2: price, noise, odds and a forecast, from the schema alone.
+// Step 3: price, noise, odds and a forecast, from the schema alone.
 import { $, el, list, numbers, number, complain, debounce } from "./dom.js";
 import { app, engine, finished } from "./app.js";
 import { Engine } from "./engine.js";

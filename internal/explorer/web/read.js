@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 4: everything that can be read off a model, and what held-out rows say about it.
+// Step 5: everything that can be read off a model, and what held-out rows say about it.
 import { $, el, field, list, select, numbers, number, percent, complain, download, debounce } from "./dom.js";
 import { app, engine, budget, charge, finish, keep, bytesOf, token } from "./app.js";
 import { Engine } from "./engine.js";

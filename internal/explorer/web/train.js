@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 3: a charge, then a training in a thread of its own. Before the charge rows are counted, if their
+// Step 4: a charge, then a training in a thread of its own. Before the charge rows are counted, if their
 // number is public: the bill depends on it.
 import { $, el, facts, complain } from "./dom.js";
 import { app, charge, finish, keep, bytesOf, finished, named, locked, token } from "./app.js";
 import { Engine } from "./engine.js";
+import { isChecked } from "./check.js";
 import { args } from "./plan.js";
 
 const trainer = new Engine();
@@ -16,6 +17,7 @@ function show() {
   $("about-training").replaceChildren(...facts([
     ["Table", named()], ["Protected", `${c.unit ?? "one row"}, ${c.relation ?? ""}`], ["Columns", `${counted("private")} private, ${counted("public")} public`],
     ["Learner", s.learner], ["Price", `ε = ${s.epsilon}` + (Number(s.delta) ? `, δ = ${s.delta}` : "")],
+    ["Checked", isChecked() ? "yes: somebody looked whether the schema fits this table" : "no: nobody has checked here that the schema fits this table"],
     ["Counted", token ? "yes, by the program that serves this page" : locked || "no: this is the playground"]]));
   $("train-name").textContent = app.file ? app.file.name : "No table is chosen yet.";
   $("train-file-label").firstChild.textContent = app.file ? "Choose another file" : "Choose the table";
@@ -54,6 +56,7 @@ async function begin() {
     app.state.models.push({ name: `${app.state.models.length + 1}: ${plan.learner}, ε = ${plan.epsilon}`, text: result.model, statement: result.statement, yaml: plan.yaml });
     app.chosen = app.state.models.length - 1;
     line.textContent = `Trained in ${result.seconds.toFixed(1)} seconds. Go on to read the model.`;
+    for (const q of result.questions ?? []) line.append(el("br"), "Question: " + q + "?");
     if (result.statement) $("statement").replaceChildren(el("h3", {}, "The statement of the model"), el("pre", { class: "words" }, result.statement.join("\n")));
   } catch (problem) {
     line.textContent = problem.cancelled ? "Cancelled. What was charged stays charged; the same training again is free." : "";

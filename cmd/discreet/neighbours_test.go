@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -47,7 +49,30 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A check has found other cells in one of them. Its record and what train says of it are the same.
+	day := time.Now().Add(-time.Hour)
+	var records [2]string
+	for k, folder := range []string{dir, other} {
+		table := filepath.Join(folder, "census.csv")
+		if err := os.Chtimes(table, day, day); err != nil {
+			t.Fatal(err)
+		}
+		code := cli.Run(t.Context(), newBoth, []string{"schema", "check", filepath.Join(folder, "census.yaml"), "--data", table}, nil,
+			strings.NewReader(""), io.Discard, io.Discard)
+		if code != []int{cli.ExitOK, cli.ExitMisfit}[k] {
+			t.Fatalf("a check of table %d exits with %d", k, code)
+		}
+		text, err := os.ReadFile(filepath.Join(folder, "census.yaml.checks"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		records[k] = regexp.MustCompile(`"checked": "[^"]*"`).ReplaceAllString(strings.ReplaceAll(string(text), folder, "FOLDER"), "")
+	}
+	if records[0] != records[1] {
+		t.Errorf("the record is, by private cells, %s or %s", records[0], records[1])
+	}
 	for _, args := range []string{
+		"train --data census.csv --schema census.yaml --epsilon 1 --model m.json --require-check",
 		"train --data census.csv --schema census.yaml --epsilon 1 --model m.json",
 		"train --data census.csv --schema census.yaml --epsilon 1 --learner brc --model m.json",
 	} {
@@ -65,6 +90,7 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 				t.Fatalf("%s: %s", args, &talk)
 			}
 			said[k] = strings.ReplaceAll(out.String()+"\n"+talk.String(), folder, "FOLDER")
+			said[k] = regexp.MustCompile(`(?m)^question: .*\n`).ReplaceAllString(said[k], "") // which the model raises
 			if code != cli.ExitOK {
 				said[k] += "\nit fails"
 			}

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -424,6 +425,18 @@ func (w *written) ways(t *testing.T, table [][]string, types []columnType, form 
 		t.Fatal(err)
 	}
 	out["check"] = strings.ReplaceAll(fmt.Sprint(tally.Faults), folder, "")
+	// The record of the check, and what a training follows from it, at the same times.
+	day, record := time.Unix(1<<30, 0), filepath.Join(folder, "record")
+	if err := os.Chtimes(plain, day, day); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := dataset.NameTables(ctx, w.s, plain)
+	if err == nil {
+		err = dataset.WriteRecord(record, day, tables)
+	}
+	written, readErr := os.ReadFile(record)
+	checked, askErr := dataset.WasChecked(ctx, record, w.s, plain)
+	out["record"] = strings.ReplaceAll(fmt.Sprintf("%s %v %v %v %v", written, err, readErr, checked, askErr), folder, "")
 	if !strings.Contains(out["CSV"], "must ") {
 		out["tally"] = fmt.Sprint(tally.Rows)
 		var copied bytes.Buffer

@@ -31,7 +31,7 @@ class Column(NamedTuple):
     dtype: Any
     size: int
     block: Callable[[int, int], list[Buffer]]  # the cells of some rows
-    bounds: tuple[int, int] = (0, 0)  # of whole numbers; both 0 for those of 64 bits
+    bounds: tuple[int, int] = (0, 0)  # of whole numbers and digits before the point; both 0 for those of 64 bits
     scale: int = 0  # of decimals
 
     def head(self, name: str) -> bytes:
@@ -303,7 +303,7 @@ def _of_arrow(values: Any, form: str = "") -> Column:
             coded = some.cast(pa.large_binary()).dictionary_encode()  # which may be no UTF-8
             codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
             return _coded(what, codes, [_plain(text) if what == "x" else text for text in coded.dictionary.to_pylist()])
-        return Column(form or what, dtype, len(values), block, scale=getattr(dtype, "scale", 0))
+        return Column(form or what, dtype, len(values), block, *_digits(dtype))
 
     if t.is_dictionary(dtype):
         return _of_arrow(values.cast(dtype.value_type), "a")
@@ -328,6 +328,13 @@ def _of_arrow(values: Any, form: str = "") -> Column:
     if t.is_null(dtype):
         return Column(form or "-", dtype, len(values), lambda start, stop: [b"\1-"])
     return _unknown(dtype, len(values))
+
+
+def _digits(dtype: Any) -> tuple[tuple[int, int], int]:
+    """The bounds of a decimal's digits before the point, and the number of those behind it."""
+    scale = getattr(dtype, "scale", None) or 0
+    whole = (getattr(dtype, "precision", None) or 38) - scale
+    return ((1 - 10**whole, 10**whole - 1) if whole < 19 else (0, 0)), scale
 
 
 def _plain(number: bytes) -> bytes:
@@ -361,7 +368,7 @@ def _of_polars(values: Any) -> Column:
             known = some.unique().drop_nulls()
             codes = some.cast(pl.Enum(known)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
             return _coded(what, codes, [text.encode() for text in known.to_list()])
-        return Column(form, dtype, size, block, scale=getattr(dtype, "scale", None) or 0)
+        return Column(form, dtype, size, block, *_digits(dtype))
 
     if kind == "Date":
         return plain("d")

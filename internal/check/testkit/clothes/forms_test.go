@@ -39,7 +39,7 @@ type form struct {
 
 // forms are all forms.
 func forms() []form {
-	return slices.Concat(textForms(), parquetForms(), databaseForms(), programForms(), servedForms())
+	return slices.Concat(textForms(), parquetForms(), databaseForms(), programForms(), streamForms(), servedForms())
 }
 
 // kit is what a form writes with.

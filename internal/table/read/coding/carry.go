@@ -5,6 +5,7 @@ package coding
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ type Type struct {
 	Form Form
 	Name string // in the source's words, such as int64 or DECIMAL(9,2)
 	// Least and Most bound integers, and the digits of decimals before the point; both are 0 if there is no
-	// bound but int64's.
+	// bound but int64's. Those of a uint64 are 0 and the most of an int64.
 	Least, Most int64
 	Scale       int  // of decimals: the digits behind the point; -1 if each cell has its own
 	Words       bool // of texts: they are neither numbers nor dates, such as UUIDs
@@ -131,6 +132,9 @@ func (c *Coder) readAs(text string, t Type) (column.Cell, Fate) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err == nil && t.holds(n) {
 			return c.ReadInteger(n)
+		}
+		if x, err := strconv.ParseUint(text, 10, 64); err == nil && t.Least == 0 && t.Most == math.MaxInt64 { // a uint64
+			return ReadDecimal(c, strconv.FormatUint(x, 10))
 		}
 	case t.Form == Float && isNumber:
 		return c.ReadFloat(x)

@@ -180,6 +180,7 @@ func TestTypesThatCannotCarry(t *testing.T) {
 		{ymd, integer, true}, {ymd, double, true}, {ymd, single, false}, {ymd, truth, false}, {iso, integer, false}, {iso, day, true}, {iso, Type{Form: Instant}, true},
 		{ymd, short, false}, {ymd, cents, false}, {days, small, false}, {days, short, true}, {days, cents, true}, {days, truth, false},
 		{category("10000000"), cents, false}, {category("9999999"), cents, true}, {category("9007199254740993"), Type{Form: Decimal}, true},
+		{category("12345678901234567890"), Type{Form: Integer, Most: math.MaxInt64}, true}, {category("12345678901234567890"), integer, false},
 		{category("01", "10"), Type{Form: Decimal}, false}, {category("+1"), Type{Form: Decimal}, false}, {category("0", "-0.50"), money, true},
 	} {
 		why := newCoder(t, row.column, schema.Dialect{}).CannotCarry(row.of)

@@ -5,6 +5,7 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,8 +75,12 @@ func tablesOf(folder string, inside []string) (files []string, err error) {
 		case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."):
 			continue
 		case file != strings.TrimSuffix(file, "/") && strings.Contains(name, "="):
-			return fault("must be a folder of files alone, and is partitioned: names of folders in it are cells. One table of it makes " +
-				convert(folder, "read_parquet('FILE/**/*.parquet', hive_partitioning = true)") + " (of CSV, read_csv)")
+			source := "read_parquet('FILE/**/*.parquet'"
+			if formatInside(file) == CSV {
+				source = "read_csv('FILE/**/*.csv*'"
+			}
+			return fault("must be a folder of files alone, and is partitioned, so that names of folders in it are cells: make one table " +
+				"of it by " + convert(folder, source+", hive_partitioning = true)"))
 		case file != strings.TrimSuffix(file, "/"):
 			return fault("must be a folder of files alone: name those in its folders by a pattern, such as '" +
 				strings.TrimSuffix(folder, "/") + "/*/*.parquet'")
@@ -90,6 +95,19 @@ func tablesOf(folder string, inside []string) (files []string, err error) {
 		return fault("must be a folder of at least one .parquet or .csv file")
 	}
 	return files, nil
+}
+
+// formatInside returns the format of the first file in a local folder or in its folders; Parquet if there is none.
+func formatInside(folder string) Format {
+	format := Parquet
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "_") || strings.HasPrefix(d.Name(), ".") {
+			return nil
+		}
+		format = FormatOf(path)
+		return fs.SkipAll
+	})
+	return format
 }
 
 // matchPattern returns the local files whose names match a pattern. As in a shell, * and ? match no

@@ -155,10 +155,10 @@ func TestFoldersOfOtherThingsAreRefused(t *testing.T) {
 		"must be a folder of .parquet files alone, or of .csv": {"a.parquet": "", "b.csv": ""},
 		"must be a folder of .parquet files alone":             {"a.txt": "", "b.txt": ""},
 		"must be a folder of at least one":                     {"_a.parquet": "", "_temporary/a.parquet": ""},
-		"hive_partitioning = true":                             {"year=2024/b.parquet": ""},
-		"by a pattern":                                         {"a.parquet": "", "more/b.parquet": ""},
-		"no longer count":                                      {"a.parquet": "", "_delta_log/0.json": ""},
-		"must name each table once":                            {"a.csv": "", "a.csv.gz": ""},
+		"/**/*.parquet', hive_partitioning = true)":            {"year=2024/month=1/b.parquet": "", "year=2024/_SUCCESS": ""},
+		"by a pattern":              {"a.parquet": "", "more/b.parquet": ""},
+		"no longer count":           {"a.parquet": "", "_delta_log/0.json": ""},
+		"must name each table once": {"a.csv": "", "a.csv.gz": ""},
 	} {
 		for _, folder := range placeFiles(t, objecttest.Start(t, t.Setenv), files) {
 			if _, err := Read(t.Context(), smallSchema(), Options{}, folder); err == nil || !strings.Contains(err.Error(), want) {
@@ -171,7 +171,7 @@ func TestFoldersOfOtherThingsAreRefused(t *testing.T) {
 func TestPatternsThatNameNoTableAreRefused(t *testing.T) {
 	dir := placeFiles(t, objecttest.Start(t, t.Setenv), map[string]string{"a.parquet": "", "b.csv": "", "year=1/c.csv": "", ".d.txt": ""})[0]
 	for pattern, want := range map[string]string{"*.tsv": "at least one file", "*.txt": "at least one file", "[a.csv": "must be a file",
-		"?.*": "must match Parquet alone", "year*": "hive_partitioning"} {
+		"?.*": "must match Parquet alone", "year*": "read_csv('"} {
 		_, err := Read(t.Context(), smallSchema(), Options{}, filepath.Join(dir, pattern))
 		wantFault(t, err, filepath.Join(dir, pattern), 0, "", want)
 	}

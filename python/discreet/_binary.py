@@ -13,9 +13,11 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import warnings
 import weakref
+from collections import Counter
 from pathlib import Path
-from typing import IO, Any, Iterable, Iterator, Mapping, NamedTuple, Sequence
+from typing import IO, Any, Dict, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -195,6 +197,9 @@ def version() -> str:
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
+#: How many cells of each column are not as the model's schema declares, by what they are.
+Odd = Dict[str, "Counter[str]"]
+
 
 def _blocks(names: Sequence[str], columns: Sequence[Column]) -> Iterator[bytes]:
     """A stream of its own for each block of rows."""
@@ -225,34 +230,39 @@ class RowServer:
 
     def score(self, columns: Sequence[Column]) -> Floats:
         """Scores of the rows of columns, width numbers each."""
-        return self._ask(b"r", _blocks(self.columns, columns))
+        scores, odd = self._ask(b"r", _blocks(self.columns, columns))
+        _warn_of_cells(odd, len(scores) // self.width)
+        return scores
 
     def score_row(self, values: Sequence[Any]) -> list[float]:
         """The scores of one row."""
-        scores: list[float] = self._ask(b"r", (one_row(self._any, values),)).tolist()
+        found, odd = self._ask(b"r", (one_row(self._any, values),))
+        _warn_of_cells(odd, 1)
+        scores: list[float] = found.tolist()
         return scores
 
     def read_labels(self, name: str, labels: Column) -> Floats:
         """Of each label the index of its class, as a fit reads it."""
-        return self._ask(b"l", _blocks([name], [labels]))
+        return self._ask(b"l", _blocks([name], [labels]))[0]
 
-    def _ask(self, what: bytes, texts: Iterable[bytes]) -> Floats:
+    def _ask(self, what: bytes, texts: Iterable[bytes]) -> tuple[Floats, Odd]:
         out: list[Floats] = []
+        odd: Odd = {}
         asked = 0
         with self._lock:
             try:
                 for text in texts:  # each is made while the child answers the one before
                     if asked:
-                        out.append(self._receive(asked - 1))
+                        out.append(self._receive(asked - 1, odd))
                     self._send(what, text)
                     asked += 1
-                out.append(self._receive(asked - 1))
+                out.append(self._receive(asked - 1, odd))
             except UsageError:  # which was the answer
                 raise
             except BaseException:  # an answer may come that nobody waits for
                 self.close()
                 raise
-        return np.concatenate(out)
+        return np.concatenate(out), odd
 
     def _send(self, what: bytes, text: bytes) -> None:
         for piece in (what + len(text).to_bytes(8, "little"), text):
@@ -260,14 +270,18 @@ class RowServer:
             while rest:
                 rest = rest[self._in.write(rest):]
 
-    def _receive(self, block: int) -> Floats:
-        """The answer about a block of rows."""
+    def _receive(self, block: int, odd: Odd) -> Floats:
+        """The answer about a block of rows, whose undeclared cells are added to odd."""
         head = self._take(5)
         size = int.from_bytes(head[1:], "little")
         if head[:1] == b"-":
             text = self._take(size).decode("utf-8", "replace")
             raise UsageError(in_python(re.sub(r"\brow (\d+)", lambda m: f"row {int(m[1]) + block * BLOCK}", text)))
-        return np.frombuffer(self._take(8 * size), "<f8")
+        body = self._take(4 + 8 * size)
+        counted = int.from_bytes(body[:4], "little")
+        for counts in json.loads(self._take(counted)) if counted else ():
+            odd.setdefault(counts.pop("column"), Counter()).update(counts)
+        return np.frombuffer(body, "<f8", offset=4)
 
     def _take(self, size: int) -> bytearray:
         out = bytearray(size)
@@ -286,6 +300,16 @@ class RowServer:
     def close(self) -> None:
         """Ends the child process."""
         self._end()
+
+
+def _warn_of_cells(odd: Odd, rows: int) -> None:
+    if not odd:
+        return
+    frame, level = sys._getframe(), 1  # the caller's, outside this package
+    while frame.f_back and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        frame, level = frame.f_back, level + 1
+    said = (f"{name!r}: " + ", ".join(f"{n} of {rows} {what}" for what, n in counts.items()) for name, counts in odd.items())
+    warnings.warn("cells are not as the model's schema declares, in column " + "; ".join(said), DiscreetWarning, stacklevel=level)
 
 
 def _close(process: subprocess.Popen[bytes], owner: int) -> None:

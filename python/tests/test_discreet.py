@@ -533,3 +533,28 @@ def test_a_check_leaves_a_record_beside_the_schema(tmp_path):
     assert "y" not in json.loads((tmp_path / "t.yaml.checks").read_text())["tables"][0]
     with pytest.raises(UsageError, match="require_check needs schema as a path"):
         DiscreetClassifier(path.read_text(), epsilon=5.0, require_check=True).fit(X, y)
+
+
+def test_cells_that_are_not_as_declared_are_told(tmp_path):
+    X, y = wards()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscreetWarning)
+        m = model().fit(X, y)
+    clean = pd.DataFrame({"age": [41.0, 70.0], "ward, old": ["A", "3"], "night": [True, False]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        m.predict_proba(clean)
+        m.predict_row({"age": 41, "ward, old": "A", "night": True})
+    odd = pd.DataFrame({"age": ["forty", "200", "41"], "ward, old": ["A", "MARTIAN", "B"], "night": [True, False, True]})
+    for ask in (m.predict_proba, m.predict, m.decision_function):
+        with pytest.warns(DiscreetWarning) as told:
+            ask(odd)
+        assert [str(w.message) for w in told] == ["cells are not as the model's schema declares, in column "
+                                                  "'age': 1 of 3 clamped, 1 of 3 unreadable; 'ward, old': 2 of 3 other"]
+        assert told[0].filename == __file__
+    with pytest.warns(DiscreetWarning, match="'age': 1 of 1 unreadable$"):
+        m.predict_row({"age": "forty", "ward, old": "A", "night": True})
+    many = pd.concat([clean.assign(age=1e9)] * 40_000)  # several blocks are one call
+    with pytest.warns(DiscreetWarning, match="'age': 80000 of 80000 clamped$") as told:
+        m.predict_proba(many)
+    assert len(told) == 1

@@ -29,10 +29,11 @@ type greeting struct {
 // Answer answers requests of a long-lived parent process until r ends. The greeting comes first: a length
 // and JSON. A request is r, the length in eight bytes of a stream of columns, which dataset.Cells
 // describes, and the stream, whose columns are the greeting's in any order. It is answered by + and the scores of its rows,
-// width numbers each: their number, and eight bytes each. A request l has the label alone, and is answered
-// by the index of the class that a training would take each label for. What cannot be answered gets - and
-// a text that never repeats a cell: its length, and its bytes. Lengths and numbers of things take four
-// bytes, the lowest first.
+// width numbers each, and what is to be said of its cells: the number of numbers, the length of the text, the
+// numbers of eight bytes, and the text, a list of coding.Undeclared in JSON, or nothing if there are none. A
+// request l has the label alone, and is answered likewise by the index of the class that a training would
+// take each label for. What cannot be answered gets - and a text that never repeats a cell: its length, and
+// its bytes. Lengths and numbers of things take four bytes, the lowest first.
 func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	coder, err := coding.NewRowCoder(m.Schema)
 	if err != nil {
@@ -69,7 +70,7 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 			return errors.New("predict-rows: a request must have a letter and eight bytes of length")
 		}
 		request := &io.LimitedReader{R: in, N: max(0, int64(binary.LittleEndian.Uint64(head[1:])))}
-		numbers, err := a.answer(head[0], request)
+		numbers, counts, err := a.answer(head[0], request)
 		if _, broken := io.Copy(io.Discard, request); broken != nil || request.N > 0 {
 			return errors.New("predict-rows: a request must have the length that it states")
 		}
@@ -79,10 +80,12 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 			continue
 		}
 		out.WriteByte('+')
-		out.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(numbers))))
+		out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), uint32(len(numbers))))
+		out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), uint32(len(counts))))
 		for _, x := range numbers {
 			out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), math.Float64bits(x)))
 		}
+		out.Write(counts)
 	}
 }
 
@@ -115,27 +118,34 @@ func (a *answerer) scoreRows(t *dataset.Table) ([]float64, error) {
 	return scores, nil
 }
 
-func (a *answerer) answer(what byte, request io.Reader) ([]float64, error) {
+func (a *answerer) answer(what byte, request io.Reader) (numbers []float64, counts []byte, err error) {
 	switch what {
 	case 'r':
 		t, err := a.rows.Read(request)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if all := coding.FindUndeclared(t.Schema, t.Counts); len(all) > 0 {
+			if counts, err = json.Marshal(all); err != nil {
+				return nil, nil, err
+			}
 		}
 		if t.Rows <= fewRows {
-			return a.scoreRows(t)
+			numbers, err = a.scoreRows(t)
+		} else {
+			numbers, err = a.scorer.Scores(t.Cols, t.Rows)
 		}
-		return a.scorer.Scores(t.Cols, t.Rows)
+		return numbers, counts, err
 	case 'l':
 		t, err := a.labels.Read(request)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		classes := make([]float64, t.Rows)
 		for i, class := range t.Labels {
 			classes[i] = float64(class)
 		}
-		return classes, nil
+		return classes, nil, nil
 	}
-	return nil, errors.New("predict-rows: a request must be r, of rows, or l, of labels")
+	return nil, nil, errors.New("predict-rows: a request must be r, of rows, or l, of labels")
 }

@@ -89,6 +89,7 @@ func request(what byte, stream []byte) string {
 // reply is what Answer writes for a request.
 type reply struct {
 	numbers []float64
+	counts  string
 	refused string
 }
 
@@ -108,10 +109,11 @@ func ask(t testing.TB, requests ...string) (hello greeting, replies []reply, err
 			continue
 		}
 		numbers := []float64{}
-		for range binary.LittleEndian.Uint32(out.Next(4)) {
+		n, counts := binary.LittleEndian.Uint32(out.Next(4)), int(binary.LittleEndian.Uint32(out.Next(4)))
+		for range n {
 			numbers = append(numbers, math.Float64frombits(binary.LittleEndian.Uint64(out.Next(8))))
 		}
-		replies = append(replies, reply{numbers: numbers})
+		replies = append(replies, reply{numbers: numbers, counts: string(out.Next(counts))})
 	}
 	return hello, replies, err
 }
@@ -165,6 +167,30 @@ func TestAnswersAreThoseOfTables(t *testing.T) {
 		if !slices.Equal(r.numbers, want[i:i+1+i%18]) {
 			t.Errorf("rows from %d score %v, want %v", i, r, want[i:i+1+i%18])
 		}
+	}
+}
+
+// An answer counts the cells that are not as the model's schema declares.
+func TestAnswersCountUndeclaredCells(t *testing.T) {
+	m, _ := trained()
+	var columns []sent
+	for _, c := range m.Schema.FileColumns() {
+		add := sent{name: c.Name, numbers: []float64{c.Lower, c.Lower, c.Lower}}
+		if c.Levels != nil {
+			add = sent{name: c.Name, texts: []string{c.Levels[0].Value, c.Levels[0].Value, c.Levels[0].Value}}
+		}
+		switch c.Name {
+		case "age":
+			add = sent{name: c.Name, texts: []string{"forty", "200", "41"}}
+		case "sex":
+			add.texts[1] = "MARTIAN"
+		}
+		columns = append(columns, add)
+	}
+	_, replies, err := ask(t, request('r', streamOf(columns)))
+	want := `[{"column":"age","clamped":1,"unreadable":1},{"column":"sex","other":1}]`
+	if err != nil || len(replies) != 1 || len(replies[0].numbers) != 3 || replies[0].counts != want {
+		t.Errorf("%+v, error %v", replies, err)
 	}
 }
 

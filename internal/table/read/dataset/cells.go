@@ -397,9 +397,9 @@ type CellReader struct {
 
 // NewCellReader returns a reader of rows without labels or, if labels is true, of labels alone.
 func NewCellReader(ctx context.Context, s *schema.Schema, labels bool) (*CellReader, error) {
-	opts := Options{Labels: LabelsIgnored, Stdin: strings.NewReader("")}
+	opts := Options{Labels: LabelsIgnored, Count: true, Stdin: strings.NewReader("")}
 	if labels {
-		opts.Labels = LabelsRequired
+		opts.Labels, opts.Count = LabelsRequired, false
 		s = &schema.Schema{Name: s.Name, Label: s.Label, Dialect: s.Dialect, Relation: dp.AddRemove}
 		s.Label.Position = 0
 	}

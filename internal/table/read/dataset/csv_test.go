@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -394,5 +395,60 @@ func TestReadingIsThatOfOneProcessor(t *testing.T) {
 	}
 	if total := read + faulty + broken; read < total/8 || faulty < total/20 || broken < total/5 {
 		t.Errorf("%d texts were read, %d with faults, %d not", read, faulty, broken)
+	}
+}
+
+// bucketColumn returns a column whose codes tell most texts apart, and its coder.
+func bucketColumn(t *testing.T) (*schema.Column, *coder) {
+	t.Helper()
+	c := &schema.Column{Name: "b", Role: schema.Private, Kind: schema.Category, Buckets: 1 << 12}
+	for i := range c.Buckets {
+		c.Levels = append(c.Levels, schema.Level{Value: fmt.Sprint("bucket ", i)})
+	}
+	of, err := coding.New(c, &schema.Dialect{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, &coder{Coder: of}
+}
+
+// Texts that differ in any byte or in length have their own codes, however often they come.
+func TestRecentTextsAreToldApart(t *testing.T) {
+	_, c := bucketColumn(t)
+	src := rand.New(rand.NewPCG(1, 1))
+	behind := []byte(strings.Repeat("z", 40))
+	for range 20_000 {
+		cell := behind[:src.IntN(30)]
+		for i := range cell {
+			cell[i] = "\x00\x00\x00a"[src.IntN(4)]
+		}
+		want, _ := c.code(coding.ReadText(c.Coder, cell))
+		if got, _ := c.codeRecent(cell); got != want {
+			t.Fatalf("%q: code %d, want %d", cell, got, want)
+		}
+		if got, _ := c.codeRecent(slices.Clip(slices.Clone(cell))); got != want {
+			t.Fatalf("%q alone: code %d, want %d", cell, got, want)
+		}
+	}
+}
+
+// In a wide table less is stored of a cell than fits a buffer.
+func TestCellsOfWideTablesAreCut(t *testing.T) {
+	c, twin := bucketColumn(t)
+	s := tinySchema()
+	s.Columns = []schema.Column{*c}
+	for j := range 200 {
+		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint("ignored ", j), Role: schema.Ignored})
+	}
+	s.Dialect.Header, s.Label.Position = false, len(s.Columns)
+	room := maxRecord / 202
+	cell := []byte(strings.Repeat("long ", 20_000))
+	for _, quote := range []string{"", `"`} {
+		text := quote + string(cell) + quote + strings.Repeat(",x", 200) + ",1\n"
+		tab := readText(t, s, text+text)
+		want, _ := twin.code(coding.ReadText(twin.Coder, cell[:room]))
+		if got := tab.Cols[0].Codes.At(0); got != want || got != tab.Cols[0].Codes.At(1) {
+			t.Errorf("with quote %q: code %d, want that of the first %d bytes, %d", quote, got, room, want)
+		}
 	}
 }

@@ -64,14 +64,17 @@ func listFolder(path string) (files []string, err error) {
 // no rows are skipped without notice, nor rows read that have been deleted or replaced.
 func tablesOf(folder string, inside []string) (files []string, err error) {
 	fault := func(want string) ([]string, error) { return nil, &FaultError{File: folder, Fault: want} }
+	nameOf := func(file string) string {
+		name := strings.TrimSuffix(file, "/")
+		return name[strings.LastIndexAny(name, `/`+string(filepath.Separator))+1:]
+	}
+	if slices.ContainsFunc(inside, func(file string) bool { return slices.Contains(logs, nameOf(file)) }) {
+		return fault(wantNoLog)
+	}
 	var format Format
 	for _, file := range inside {
-		name := strings.TrimSuffix(file, "/")
-		name = name[strings.LastIndexAny(name, `/`+string(filepath.Separator))+1:]
+		name := nameOf(file)
 		switch {
-		case name == "_delta_log" || name == ".hoodie":
-			return fault("must be a folder of files alone, and is a table with a log, by which some of its files no longer count: " +
-				"let Spark read it as a table, or write its present rows as one Parquet file")
 		case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."):
 			continue
 		case file != strings.TrimSuffix(file, "/") && strings.Contains(name, "="):
@@ -96,6 +99,12 @@ func tablesOf(folder string, inside []string) (files []string, err error) {
 	}
 	return files, nil
 }
+
+// logs are the names, in a folder of Delta Lake, Hudi or Iceberg, of what says which of its files still count.
+var logs = []string{"_delta_log", ".hoodie", "metadata"}
+
+const wantNoLog = "must be a folder of files alone, and is a table with a log, by which some of its files no longer count: " +
+	"let Spark read it as a table, or write its present rows as one Parquet file"
 
 // formatInside returns the format of the first file in a local folder or in its folders; Parquet if there is none.
 func formatInside(folder string) Format {
@@ -128,6 +137,11 @@ func matchPattern(pattern string) ([]string, error) {
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil && info.IsDir() {
 			return tablesOf(pattern, []string{file + "/"}) // which says what to do
+		}
+		for _, log := range logs {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), log)); err == nil {
+				return fault(wantNoLog)
+			}
 		}
 		if FormatOf(file) != FormatOf(files[0]) {
 			return fault("must match Parquet alone, or CSV alone")

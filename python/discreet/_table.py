@@ -228,6 +228,7 @@ def _unknown(dtype: Any, size: int) -> Column:
 # Columns of each library.
 
 _NOT = np.iinfo(np.int64).min  # what stands for no date
+_HALF = (-2048, 2048)  # the whole numbers that a float of 16 bits has without gaps
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -239,6 +240,8 @@ def _of_numpy(values: Any) -> Column:
         bounds = (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if dtype.kind in "iu" and dtype.itemsize < 8 else (0, 0)
         if dtype.kind == "u" and dtype.itemsize == 8:
             bounds = (0, 2**63 - 1)
+        if dtype.kind == "f" and dtype.itemsize == 2:
+            bounds = _HALF
 
         def block(start: int, stop: int) -> list[Buffer]:
             with np.errstate(all="ignore"):
@@ -293,6 +296,8 @@ def _of_arrow(values: Any, form: str = "") -> Column:
         whole = t.is_integer(dtype) and dtype.bit_width < 64
         bounds = (0, 0) if not whole else (0, 2**dtype.bit_width - 1) if t.is_unsigned_integer(dtype) else (
             -2**(dtype.bit_width - 1), 2**(dtype.bit_width - 1) - 1)
+        if t.is_float16(dtype):
+            bounds = _HALF
         named = np.dtype(dtype.to_pandas_dtype()) if t.is_primitive(dtype) and what in "iufsb" else dtype
         return Column(form or what, named, len(values), block, (0, 2**63 - 1) if what == "u" else bounds)
 

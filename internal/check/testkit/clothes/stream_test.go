@@ -18,7 +18,7 @@ import (
 // streamForms are what the Python package writes.
 func streamForms() []form {
 	of := func(name string, own bool) form {
-		return form{name: name, own: own, refuses: !own, offered: Types()[1:], read: func(k *kit, t *Table) (*dataset.Table, error) {
+		return form{name: name, own: own, refuses: !own, offered: append(Types()[1:], Type{Form: coding.Single, Bits: 16}), read: func(k *kit, t *Table) (*dataset.Table, error) {
 			return dataset.Read(k.Context(), k.s, dataset.Options{Stdin: bytes.NewReader(writeStream(k, t, own))}, dataset.Cells)
 		}}
 	}
@@ -67,6 +67,8 @@ func writeStream(k *kit, t *Table, own bool) []byte {
 		of, form, least, most := t.Types[j], t.Types[j].letter(), int64(0), int64(0)
 		if own {
 			form = 'a'
+		} else if of.isHalf() {
+			least, most = -2048, 2048
 		} else if of.Form == coding.Integer && of.Unsigned {
 			most = math.MaxInt64 >> max(0, 63-of.Bits)
 		} else if of.Form == coding.Integer && of.Bits < 64 {

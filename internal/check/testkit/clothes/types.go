@@ -16,7 +16,7 @@ import (
 // Type is a type that a form can give a column, or a cell.
 type Type struct {
 	Form     coding.Form
-	Bits     int // of integers
+	Bits     int // of integers; 16 of a float of half the bits of a single one
 	Unsigned bool
 	// Of decimals.
 	Precision, Scale int
@@ -82,6 +82,9 @@ func (t Type) Hold(src *rand.Rand, c *Column, x *Cell) (v any, ok bool) {
 		return f, err == nil && exact(strconv.FormatFloat(f, 'f', -1, 64))
 	case coding.Single:
 		f, err := strconv.ParseFloat(x.Digits, 32)
+		if t.isHalf() && (f != math.Trunc(f) || math.Abs(f) > 2048) {
+			return nil, false
+		}
 		if c.Kind == Date && len(x.Digits) > 6 {
 			return nil, false
 		}
@@ -141,7 +144,7 @@ func (t Type) Carries(c *Column) bool {
 	of := c.Cells[:c.Levels]
 	switch c.Kind {
 	case Number:
-		return t.Form != coding.Day && t.Form != coding.Instant
+		return t.Form != coding.Day && t.Form != coding.Instant && !(t.isHalf() && strings.Contains(c.Facts, "99.9"))
 	case Date:
 		of = c.Cells
 	case Person:
@@ -156,6 +159,8 @@ func (t Type) Carries(c *Column) bool {
 	}
 	return true
 }
+
+func (t Type) isHalf() bool { return t.Form == coding.Single && t.Bits == 16 }
 
 func (t Type) String() string {
 	switch t.Form {

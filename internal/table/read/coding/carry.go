@@ -19,7 +19,8 @@ type Type struct {
 	Form Form
 	Name string // in the source's words, such as int64 or DECIMAL(9,2)
 	// Least and Most bound integers, and the digits of decimals before the point; both are 0 if there is no
-	// bound but int64's. Those of a uint64 are 0 and the most of an int64.
+	// bound but int64's. Those of a uint64 are 0 and the most of an int64,
+	// and those of a float of 16 bits are of the whole numbers that it has without gaps.
 	Least, Most int64
 	Scale       int  // of decimals: the digits behind the point; -1 if each cell has its own
 	Words       bool // of texts: they are neither numbers nor dates, such as UUIDs
@@ -48,6 +49,9 @@ func (c *Coder) CannotCarry(t Type) string {
 	case c.Number && (t.Form == Day || t.Form == Instant):
 		return refuse("the number that the schema declares", "declare a date, or make a number of it (a cast)")
 	case c.Number:
+		if k := slices.IndexFunc(c.special, func(x float64) bool { return !t.holdsFloat(x) }); k >= 0 {
+			return refuse("the special value "+strconv.FormatFloat(c.special[k], 'g', -1, 64), "make a double of the column (a cast)")
+		}
 		return ""
 	}
 	if text := c.unwritable(t); text != "" {
@@ -58,6 +62,12 @@ func (c *Coder) CannotCarry(t Type) string {
 
 // holds reports whether an integer is within the type's bounds.
 func (t *Type) holds(x int64) bool { return t.Least == t.Most || x >= t.Least && x <= t.Most }
+
+// holdsFloat reports whether a number can be in a type of floats: of 16 bits are only those that have bounds,
+// within which they have whole numbers alone.
+func (t *Type) holdsFloat(x float64) bool {
+	return t.Form != Single || t.Least == t.Most || x == math.Trunc(x) && t.holds(int64(x))
+}
 
 func (c *Coder) cannotDate(t Type, refuse func(of, instead string) string) string {
 	const instead = "make a date or text of the column (a cast), or write days: true in the schema if its numbers are days since 1970-01-01"
@@ -138,7 +148,7 @@ func (c *Coder) readAs(text string, t Type) (column.Cell, Fate) {
 		}
 	case t.Form == Float && isNumber:
 		return c.ReadFloat(x)
-	case t.Form == Single && isNumber:
+	case t.Form == Single && isNumber && t.holdsFloat(x):
 		return c.ReadSingle(float32(x))
 	case t.Form == Decimal && isNumber && !strings.ContainsAny(text, "eE"):
 		whole, rest, _ := strings.Cut(text, ".")

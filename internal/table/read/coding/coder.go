@@ -255,8 +255,11 @@ func (c *Coder) ReadInstant(seconds int64, east int) (column.Cell, Fate) {
 	return readCategory(c, day+" "+schema.FormatClock(second))
 }
 
-// ReadDecimal is ReadCell for an exact number.
+// ReadDecimal is ReadCell for an exact number. NaN is a missing cell.
 func ReadDecimal[T string | []byte](c *Coder, digits T) (column.Cell, Fate) {
+	if string(digits) == "NaN" {
+		return c.ReadMissing()
+	}
 	if c.Number && c.date == "" {
 		if x, ok := ParseDecimal(digits); ok {
 			return c.readNumber(x)

@@ -86,7 +86,7 @@ func TestCellsOfNumbersAndDates(t *testing.T) {
 		{number, TextCell("3.5"), 3.5, Read}, {number, NumberCell(11), 10, Clamped}, {number, TextCell("x"), 0, Unreadable},
 		{number, Cell{}, 0, Missing}, {number, TextCell(""), 0, Missing}, {number, TextCell("-9.0"), 0, Missing}, {number, IntegerCell(-9), 0, Missing},
 		{number, SingleCell(99.9), mark, Read}, {number, DecimalCell("96.0"), mark, Read}, {number, TruthCell(true), 1, Read}, {number, TextCell("True"), 1, Read},
-		{number, NumberCell(math.Inf(1)), 0, Unreadable}, {number, NumberCell(math.NaN()), 0, Missing}, {number, DayCell(3), 0, Unreadable},
+		{number, NumberCell(math.Inf(1)), 0, Unreadable}, {number, NumberCell(math.NaN()), 0, Missing}, {number, DecimalCell("NaN"), 0, Missing}, {number, DayCell(3), 0, Unreadable},
 		{ymd, IntegerCell(20150131), 16466, Read}, {ymd, NumberCell(20150131), 16466, Read}, {ymd, TextCell("20150131.0"), 16466, Read},
 		{ymd, DecimalCell("20150131"), 16466, Read}, {ymd, IntegerCell(16466), 0, Unreadable}, {ymd, IntegerCell(-20150131), 0, Unreadable}, {ymd, DayCell(16466), 16466, Read},
 		{dmy, IntegerCell(1022020), 18293, Read}, {dmy, TextCell("1022020"), 18293, Read}, {ymd, NumberCell(20150131.5), 0, Unreadable},
@@ -166,6 +166,7 @@ func TestTypesThatCannotCarry(t *testing.T) {
 	integer, double, single, truth, day := Type{Form: Integer}, Type{Form: Float}, Type{Form: Single}, Type{Form: Truth}, Type{Form: Day}
 	small, money := Type{Form: Integer, Least: -128, Most: 127}, Type{Form: Decimal, Scale: 2}
 	short, cents := Type{Form: Integer, Least: -1 << 15, Most: 1<<15 - 1}, Type{Form: Decimal, Scale: 2, Least: -9_999_999, Most: 9_999_999}
+	half := Type{Form: Single, Least: -2048, Most: 2048}
 	days := schema.Column{Kind: schema.Number, Date: "YYYY-MM-DD", Days: true, Since: 10957, Upper: 1}
 	for _, row := range []struct {
 		column schema.Column
@@ -181,6 +182,8 @@ func TestTypesThatCannotCarry(t *testing.T) {
 		{ymd, short, false}, {ymd, cents, false}, {days, small, false}, {days, short, true}, {days, cents, true}, {days, truth, false},
 		{category("10000000"), cents, false}, {category("9999999"), cents, true}, {category("9007199254740993"), Type{Form: Decimal}, true},
 		{category("12345678901234567890"), Type{Form: Integer, Most: math.MaxInt64}, true}, {category("12345678901234567890"), integer, false},
+		{category("1", "2"), half, true}, {category("0.1"), half, false}, {category("0.1"), single, true}, {category("4000"), half, false}, {days, half, false},
+		{schema.Column{Kind: schema.Number, Upper: 1, Special: []float64{99.9}}, half, false}, {schema.Column{Kind: schema.Number, Upper: 1, Special: []float64{96}}, half, true},
 		{category("01", "10"), Type{Form: Decimal}, false}, {category("+1"), Type{Form: Decimal}, false}, {category("0", "-0.50"), money, true},
 	} {
 		why := newCoder(t, row.column, schema.Dialect{}).CannotCarry(row.of)

@@ -85,8 +85,9 @@ func (t Type) Fraction(x int64) string {
 	return strings.TrimRight(fmt.Sprintf(".%0*d", len(strconv.FormatInt(perSecond, 10))-1, rest), "0")
 }
 
-// Bounds returns the least and the largest integer of a type, and of decimals those before the point; 0 and
-// 0 for a type without integers, or with more than an int64 has.
+// Bounds returns the least and the largest integer of a type, of decimals those before the point, and of floats of
+// 16 bits those that they have without gaps; 0 and 0 for a type without integers, or with more than an
+// int64 has.
 func (t Type) Bounds() (least, most int64) {
 	bits := 8 * t.size()
 	if l, ok := t.logical.(*format.IntType); ok {
@@ -105,6 +106,9 @@ func (t Type) Bounds() (least, most int64) {
 			most *= 10
 		}
 		return 1 - most, most - 1
+	}
+	if _, half := t.logical.(*format.Float16Type); half {
+		return -2048, 2048
 	}
 	switch {
 	case t.Meaning != Plain || t.Kind() != Ints || bits <= 0:

@@ -3,7 +3,8 @@
 // Command discreet trains differentially private classifiers on tables.
 //
 // Results go to standard output, messages and progress to standard error. It exits with 0 on success,
-// 1 after a failure, 2 if the command line is invalid, and 3 if a privacy budget refuses.
+// 1 after a failure, 2 if the command line is invalid, 3 if a privacy budget refuses, and 4 if a schema does not
+// fit the table that was checked.
 package main
 
 import (

@@ -25,7 +25,7 @@ func (a *app) newRootCommand() *cobra.Command {
 see together. People perturb their own answers or share secret sums.
 Institutions vote on public rows, or add up noisy sums. Ledgers, schemas and
 models are those of discreet. Exit codes: 0 success, 1 error, 2 invalid command
-line, 3 budget refused.`,
+line, 3 budget refused, 4 site check: the schema does not fit.`,
 		Example: `  discreet-net certs trial --dir certs
   discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
   discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,

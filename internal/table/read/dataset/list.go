@@ -138,7 +138,7 @@ func matchPattern(pattern string) ([]string, error) {
 		if info, err := os.Stat(file); err == nil && info.IsDir() {
 			return tablesOf(pattern, []string{file + "/"}) // which says what to do
 		}
-		for _, log := range logs {
+		for _, log := range logs[:2] { // which lie beside the files
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), log)); err == nil {
 				return fault(wantNoLog)
 			}

@@ -156,9 +156,10 @@ func TestFoldersOfOtherThingsAreRefused(t *testing.T) {
 		"must be a folder of .parquet files alone":             {"a.txt": "", "b.txt": ""},
 		"must be a folder of at least one":                     {"_a.parquet": "", "_temporary/a.parquet": ""},
 		"/**/*.parquet', hive_partitioning = true)":            {"year=2024/month=1/b.parquet": "", "year=2024/_SUCCESS": ""},
-		"by a pattern":              {"a.parquet": "", "more/b.parquet": ""},
-		"no longer count":           {"a.parquet": "", "_delta_log/0.json": ""},
-		"must name each table once": {"a.csv": "", "a.csv.gz": ""},
+		"by a pattern":    {"a.parquet": "", "more/b.parquet": ""},
+		"no longer count": {"a.parquet": "", "_delta_log/0.json": ""},
+		"which some of its files no longer count": {"data/a.parquet": "", "metadata/v1.json": ""},
+		"must name each table once":               {"a.csv": "", "a.csv.gz": ""},
 	} {
 		for _, folder := range placeFiles(t, objecttest.Start(t, t.Setenv), files) {
 			if _, err := Read(t.Context(), smallSchema(), Options{}, folder); err == nil || !strings.Contains(err.Error(), want) {
@@ -169,6 +170,9 @@ func TestFoldersOfOtherThingsAreRefused(t *testing.T) {
 }
 
 func TestPatternsThatNameNoTableAreRefused(t *testing.T) {
+	log := placeFiles(t, objecttest.Start(t, t.Setenv), map[string]string{"a.parquet": "", "_delta_log/0.json": ""})[0]
+	_, err := Read(t.Context(), smallSchema(), Options{}, filepath.Join(log, "*.parquet"))
+	wantFault(t, err, filepath.Join(log, "*.parquet"), 0, "", "no longer count")
 	dir := placeFiles(t, objecttest.Start(t, t.Setenv), map[string]string{"a.parquet": "", "b.csv": "", "year=1/c.csv": "", ".d.txt": ""})[0]
 	for pattern, want := range map[string]string{"*.tsv": "at least one file", "*.txt": "at least one file", "[a.csv": "must be a file",
 		"?.*": "must match Parquet alone", "year*": "read_csv('"} {

@@ -21,27 +21,20 @@ func (b *Builder) Grow(n int) {
 
 // Append adds codes. It does not retain the slice.
 func (b *Builder) Append(codes []uint32) {
-	var bits uint32
-	for _, code := range codes {
-		bits |= code
+	c, fits := &b.codes, false
+	if c.U16 == nil && c.U32 == nil {
+		if c.U8, fits = appendNarrow(c.U8, codes); fits {
+			return
+		}
+		c.U16, c.U8 = rewiden[uint8, uint16](c.U8), nil
 	}
-	c := &b.codes
-	if c.U16 == nil && c.U32 == nil && bits > 1<<8-1 {
-		c.U16 = rewiden[uint8, uint16](c.U8)
-		c.U8 = nil
+	if c.U32 == nil {
+		if c.U16, fits = appendNarrow(c.U16, codes); fits {
+			return
+		}
+		c.U32, c.U16 = rewiden[uint16, uint32](c.U16), nil
 	}
-	if c.U16 != nil && bits > 1<<16-1 {
-		c.U32 = rewiden[uint16, uint32](c.U16)
-		c.U16 = nil
-	}
-	switch {
-	case c.U32 != nil:
-		c.U32 = append(c.U32, codes...)
-	case c.U16 != nil:
-		c.U16 = appendNarrow(c.U16, codes)
-	default:
-		c.U8 = appendNarrow(c.U8, codes)
-	}
+	c.U32 = append(c.U32, codes...)
 }
 
 // Codes returns what was appended. The Builder must not be used afterwards.
@@ -63,15 +56,22 @@ func rewiden[T uint8 | uint16, W uint16 | uint32](s []T) []W {
 	return out
 }
 
-func appendNarrow[T uint8 | uint16](s []T, codes []uint32) []T {
+// appendNarrow appends codes, or nothing if one of them does not fit.
+func appendNarrow[T uint8 | uint16](s []T, codes []uint32) (_ []T, fits bool) {
 	at := len(s)
 	if cap(s)-at < len(codes) {
 		s = append(s, make([]T, len(codes))...)
 	} else {
 		s = s[:at+len(codes)]
 	}
+	var bits uint32
+	to := s[at:][:len(codes)]
 	for i, c := range codes {
-		s[at+i] = T(c)
+		to[i] = T(c)
+		bits |= c
 	}
-	return s
+	if bits > uint32(^T(0)) {
+		return s[:at], false
+	}
+	return s, true
 }

@@ -119,7 +119,19 @@ func (h *hybrid) unpackValues(out []uint32) {
 	if limit := uint(len(h.bits)-8)*8 + 7; len(h.bits) >= 8 && bit <= limit {
 		whole = min(len(out), int((limit-bit)/width)+1)
 	}
-	for i := range out[:whole] {
+	begun := 0
+	if width <= 8 && bit&7 == 0 { // eight values take whole bytes of one word
+		for ; begun+8 <= whole; begun += 8 {
+			word := binary.LittleEndian.Uint64(h.bits[bit>>3:])
+			to := (*[8]uint32)(out[begun:])
+			for i := range to {
+				to[i] = uint32(word & mask)
+				word >>= width & 63
+			}
+			bit += 8 * width
+		}
+	}
+	for i := begun; i < whole; i++ {
 		word := binary.LittleEndian.Uint64(h.bits[bit>>3:])
 		out[i] = uint32(word >> (bit & 7) & mask)
 		bit += width

@@ -5,6 +5,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -20,6 +23,7 @@ type schemaInit struct {
 	*app
 	delimiter string
 	quote     string
+	encoding  string
 	noHeader  bool
 	columns   int
 	codebook  string
@@ -50,6 +54,8 @@ it. Pass --no-header and the number of columns.`,
 	}
 	c.Flags().StringVar(&i.delimiter, "delimiter", ",", `the `+"`character`"+` between cells; \t for a tab`)
 	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
+	c.Flags().StringVar(&i.encoding, "encoding", "", "the `name` of the encoding of a file that is not UTF-8:\n"+
+		strings.Join(schema.Encodings, ", "))
 	c.Flags().BoolVar(&i.noHeader, "no-header", false, "the file has no header and must not be read")
 	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
 	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV or JSON `file` that describes columns: name, meaning,\nrole, "+
@@ -132,6 +138,11 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	if i.draft.Role != "" && i.draft.Role != string(schema.Private) {
 		return bad("role", "must be private, which protects every undecided column", i.draft.Role, "")
 	}
+	if i.encoding != "" && !slices.Contains(schema.Encodings, i.encoding) {
+		return bad("encoding", "must be one of "+strings.Join(schema.Encodings, ", ")+", or left out for UTF-8",
+			strconv.Quote(i.encoding), "")
+	}
+	d.Encoding = i.encoding
 	d.Header = true // schema.InitColumns declares none
 	if i.delimiter == `\t` {
 		i.delimiter = "\t"

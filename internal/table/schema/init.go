@@ -44,8 +44,12 @@ func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, er
 	}
 	labelled := slices.ContainsFunc(slices.Collect(maps.Values(book)), func(e Entry) bool { return e.Type == "label" })
 	seen := map[string]int{}
+	encoding := "# encoding: windows-1252 # optional: of files that are not UTF-8"
+	if d.Encoding != "" {
+		encoding = "encoding: " + d.Encoding
+	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, templateHead, yamltext.Quote(string(d.Delimiter)), yamlQuote(d.Quote), d.Header)
+	fmt.Fprintf(&b, templateHead, yamltext.Quote(string(d.Delimiter)), yamlQuote(d.Quote), d.Header, encoding)
 	for i, name := range names {
 		name = strings.TrimSpace(name)
 		param := fmt.Sprintf("name of column %d", i+1)
@@ -113,7 +117,7 @@ file:
   header: %t
   trim: ___              # true: white space around a cell does not count; false: it does
   missing: ___           # the cells that mean "missing", e.g. ["", "?", NA]; [] if there are none
-  # encoding: windows-1252 # optional: of files that are not UTF-8
+  %s
   # thousands: ","       # optional: numbers are written like 1,234; decimal: "," where fractions are like 1,5
   # minus: trailing      # optional: negative numbers are written like 12-
   # comment: "#"         # optional: records starting with this are skipped

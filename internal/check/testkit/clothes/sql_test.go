@@ -48,6 +48,7 @@ func databaseForms() []form {
 	}
 	return []form{
 		{name: "SQLite", own: true, offered: []Type{{Form: coding.Float}, {Form: coding.Integer, Bits: 64}, {Form: coding.Truth}}, paths: sqlite},
+		postgresForm(),
 	}
 }
 

@@ -43,7 +43,7 @@ func (k *Checks) AddFlags(c *cobra.Command) {
 func (k *Checks) AddMostly(c *cobra.Command) {
 	k.AddFile(c)
 	c.Flags().Float64Var(&k.mostly, "mostly", dataset.Mostly,
-		"the share of a column's cells, in `percent`, from which most are not what the schema declares")
+		"the share of a column's cells, in `percent`, from which the schema does not fit if they are not what it declares")
 }
 
 func (k *Checks) place(schemaFile string) string {

@@ -238,7 +238,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         prints them.
 
         ``{"rows": ..., "columns": [{"column": ..., "missing": ..., "other": ..., "clamped": ..., "unreadable": ...,
-        "cause": ...}, ...], "misfits": [...]}``. Of the columns in misfits, most cells are not what the schema
+        "cause": ...}, ...], "misfits": [...]}``. Of the columns in misfits, too many cells are not what the schema
         declares. Show all this only to people who may see the rows. Nothing is charged.
         """
         X = _table(X)

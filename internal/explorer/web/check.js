@@ -29,7 +29,7 @@ async function count() {
     looked.add(mine);
     const some = r.columns.filter(c => c.missing + c.other + c.clamped + c.unreadable);
     out.replaceChildren(el("p", { class: "alarm" }, "NOT PRIVATE: exact counts of these rows."),
-      el("p", {}, r.faults ? "The table cannot be read as the schema declares it:" : r.misfits.length ? `The schema does not fit: most cells are not what it declares in ${r.misfits.join(", ")}.` :
+      el("p", {}, r.faults ? "The table cannot be read as the schema declares it:" : r.misfits.length ? `The schema does not fit: too many cells are not what it declares in ${r.misfits.join(", ")}.` :
         `The schema fits. In ${r.columns.length - some.length} of ${r.columns.length} columns every cell is taken as it stands.`),
       ...[list(r.faults), list(some.filter(c => c.cause).map(c => `${c.column}: ${c.cause}`))].filter(Boolean),
       ...(r.faults || !some.length ? [] : [numbers("Cells that a training repairs", ["Column", "Missing", "Other values", "Out of bounds", "Unreadable"],

@@ -134,7 +134,7 @@ func (e *MisfitError) Error() string {
 	for i, name := range e.Columns {
 		quoted[i] = strconv.Quote(name)
 	}
-	return "the schema does not fit the table: most cells are not what it declares in " + strings.Join(quoted, ", ")
+	return "the schema does not fit the table: too many cells are not what it declares in " + strings.Join(quoted, ", ")
 }
 
 // WriteText writes the counts for readers, and names the columns that do not fit.

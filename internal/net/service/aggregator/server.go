@@ -68,9 +68,10 @@ type Server struct {
 
 // New makes a server and reads its tasks from the store. Run advances them.
 func New(ctx context.Context, p Params) (*Server, error) {
+	if err := p.Self.CheckRole("aggregator", identity.Aggregator); err != nil {
+		return nil, err
+	}
 	switch {
-	case p.Self == nil || p.Self.Role != identity.Aggregator:
-		return nil, dp.Refuse("aggregator", "certificate", "must be an aggregator's", nil)
 	case p.MaxEpsilon < 1 || p.MaxEpsilon > dp.MaxEpsilon:
 		return nil, dp.Refuse("aggregator", "max epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String(),
 			p.MaxEpsilon)

@@ -14,7 +14,6 @@ import (
 	"connectrpc.com/connect"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/net/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/net/service/admission"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
@@ -73,8 +72,8 @@ type live struct {
 
 // New makes a server.
 func New(p Params) (*Server, error) {
-	if p.Self == nil || p.Self.Role != identity.Helper {
-		return nil, dp.Refuse("helper", "certificate", "must be a helper's", nil)
+	if err := p.Self.CheckRole("helper", identity.Helper); err != nil {
+		return nil, err
 	}
 	if p.Now == nil {
 		p.Now = time.Now

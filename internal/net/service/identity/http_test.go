@@ -64,3 +64,19 @@ func TestMisfits(t *testing.T) {
 		})
 	}
 }
+
+// A certificate of another role is named, and one that is absent is not.
+func TestRolesAreRefusedByName(t *testing.T) {
+	id := &identity.Identity{Caller: identity.Caller{Role: identity.Helper, Name: "one"}}
+	if err := id.CheckRole("helper", identity.Helper); err != nil {
+		t.Error(err)
+	}
+	for err, want := range map[error]string{
+		id.CheckRole("aggregator", identity.Aggregator):              "aggregator: certificate must be of the role aggregator (got helper/one)",
+		(*identity.Identity)(nil).CheckRole("owner", identity.Owner): "owner: certificate must be given (none given)",
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Identity is one caller's certificate and key, with the authorities it trusts and their revocation
@@ -24,6 +26,17 @@ type Identity struct {
 	held  *held
 	seen  seen  // state of the files when they were last read
 	fault error // why the current content of the files is not used
+}
+
+// CheckRole refuses, for the operation op, an identity of another role, and none at all.
+func (id *Identity) CheckRole(op string, role Role) error {
+	switch {
+	case id == nil:
+		return dp.Refuse(op, "certificate", "must be given", nil)
+	case id.Role != role:
+		return dp.Refuse(op, "certificate", "must be of the role "+string(role), id.Caller)
+	}
+	return nil
 }
 
 // held is the content of an identity's files. It is read-only.

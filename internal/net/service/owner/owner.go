@@ -105,8 +105,8 @@ type run struct {
 
 // Run takes part in the task with the given ID until every owner has answered or no longer can.
 func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
-	if p.Self == nil || p.Self.Role != identity.Owner {
-		return nil, dp.Refuse("owner", "certificate", "must be an owner's", nil)
+	if err := p.Self.CheckRole("owner", identity.Owner); err != nil {
+		return nil, err
 	}
 	if p.Now == nil {
 		p.Now = time.Now

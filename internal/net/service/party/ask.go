@@ -14,7 +14,6 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/net/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/net/service/admission"
@@ -93,8 +92,8 @@ func (a *Asking) untilDeadline(ctx context.Context) (context.Context, func()) {
 
 // signQuery signs the query.
 func (a Asking) signQuery() (*rpc.SignedQuery, error) {
-	if a.Self == nil || a.Self.Role != identity.Combiner {
-		return nil, dp.Refuse("combine", "certificate", "must be a combiner's", nil)
+	if err := a.Self.CheckRole("combine", identity.Combiner); err != nil {
+		return nil, err
 	}
 	s, err := a.Query.Sign(a.Self)
 	return &rpc.SignedQuery{Query: s.Text, Certificate: s.Signature.Certificate, Signature: s.Signature.Value}, err

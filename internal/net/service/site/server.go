@@ -137,7 +137,7 @@ type training struct {
 func New(p Params) (*Server, error) {
 	switch {
 	case p.Self.Role != identity.Party || p.Self.Name != p.Policy.Site:
-		return nil, dp.Refuse("site", "certificate", "must be party/"+p.Policy.Site, nil)
+		return nil, dp.Refuse("site", "certificate", "must be party/"+p.Policy.Site, p.Self.Caller)
 	case (p.HeldOut != nil) != (p.Policy.HeldOut != ""):
 		return nil, dp.Refuse("site", "held-out", "must be given if the policy names held_out, and else not", nil)
 	case p.HeldOut != nil && p.HeldOut.Rows == p.Rows: // which would be charged to two totals

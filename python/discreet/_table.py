@@ -147,6 +147,9 @@ _KINDS: dict[Any, Callable[[Any], Cell]] = {
 }
 _CONVERT = {id(kind): convert for kind, convert in _KINDS.items()}
 
+#: Types of the usual cells of a column of texts.
+_PLAIN = {id(str), id(float), id(type(None))}
+
 #: Types whose values are sent as they are.
 _EXACT = {id(str): "t", id(float): "f", id(bool): "b", id(bytes): "bytes", id(type(None)): "-"}
 
@@ -187,6 +190,14 @@ def _any(values: Sequence[Any]) -> list[Buffer]:
         known = _EXACT.get(id(type(values[0])))
         form, cell = (known, values[0]) if known else _convert(values[0], _converter(type(values[0])))
         return _pack(form, [cell])
+    if set(map(id, map(type, values))) <= _PLAIN:
+        codes = {value: i for i, value in enumerate(dict.fromkeys(values))}
+        known = list(codes)
+        if all(type(v) is str or v is None or v != v for v in known):  # texts, and what stands for no text
+            texts = [v for v in known if type(v) is str]
+            places = np.cumsum([type(v) is str for v in known]) - 1
+            places[[type(v) is not str for v in known]] = -1
+            return _coded("t", places[np.fromiter(map(codes.__getitem__, values), np.intp, len(values))], list(map(_unicode, texts)))
     kinds = np.fromiter(map(id, map(type, values)), np.uintp, len(values))
     parts: dict[str, tuple[list[Any], list[Any]]] = {}  # of each form, its rows and its cells
     for kind in np.unique(kinds).tolist():

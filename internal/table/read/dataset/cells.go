@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -72,8 +73,9 @@ type cellStream struct {
 	err    error    // the first one; what is read after it is 0
 	raw    []byte
 	part   []byte   // of each row of a column
+	pairs  []byte   // of each text cell of a part, its text
 	codes  []uint32 // of each cell of a part
-	column []uint32 // of each cell of a column
+	whole  []uint32 // of each cell of a column
 }
 
 var errBrokenCells = &FaultError{File: memoryFile, Fault: "must be columns as the format has them, to their end"}
@@ -218,22 +220,22 @@ func (s *cellStream) readColumn(k, rows int) (refused []int) {
 	if s.err != nil || c == nil {
 		return nil
 	}
-	column := s.codes
+	codes := s.codes
 	if n > 1 {
-		s.column = s.column[:0]
+		codes = s.whole[:0]
 		for _, part := range s.part {
-			s.column = append(s.column, s.codes[starts[part]])
+			codes = append(codes, s.codes[starts[part]])
 			starts[part]++
 		}
-		column = s.column
+		s.whole = codes
 	}
-	for row, code := range column {
+	for row, code := range codes {
 		if code == uncoded {
-			refused, column[row] = append(refused, row), 0
+			refused, codes[row] = append(refused, row), 0
 		}
 	}
 	c.flushCodes()
-	c.store(column)
+	c.store(codes)
 	return refused
 }
 
@@ -249,26 +251,30 @@ func (s *cellStream) readPart(k int, form byte, n int) {
 	if s.err != nil || c == nil {
 		return
 	}
-	keep := func(code uint32, fate coding.Fate) { s.codes = append(s.codes, c.keep(code, fate, 1)) }
+	s.codes = slices.Grow(s.codes, n)
 	for ; n > 0; n-- {
+		var v column.Cell
+		var fate coding.Fate
 		switch form {
 		case '-':
-			keep(c.code(c.ReadMissing()))
+			v, fate = c.ReadMissing()
 		case 'i':
-			keep(c.code(c.ReadInteger(int64(binary.LittleEndian.Uint64(raw)))))
+			v, fate = c.ReadInteger(int64(binary.LittleEndian.Uint64(raw)))
 		case 'u':
-			keep(c.code(c.ReadCell(coding.UnsignedCell(binary.LittleEndian.Uint64(raw)))))
+			v, fate = c.ReadCell(coding.UnsignedCell(binary.LittleEndian.Uint64(raw)))
 		case 'f':
-			keep(c.code(c.ReadFloat(math.Float64frombits(binary.LittleEndian.Uint64(raw)))))
+			v, fate = c.ReadFloat(math.Float64frombits(binary.LittleEndian.Uint64(raw)))
 		case 's':
-			keep(c.code(c.ReadSingle(math.Float32frombits(binary.LittleEndian.Uint32(raw)))))
+			v, fate = c.ReadSingle(math.Float32frombits(binary.LittleEndian.Uint32(raw)))
 		case 'b':
-			keep(c.code(c.ReadTruth(raw[0] != 0)))
+			v, fate = c.ReadTruth(raw[0] != 0)
 		case 'd':
-			keep(c.code(c.ReadDay(int(int64(binary.LittleEndian.Uint64(raw))))))
+			v, fate = c.ReadDay(int(int64(binary.LittleEndian.Uint64(raw))))
 		case 'z':
-			keep(c.code(c.ReadInstant(int64(binary.LittleEndian.Uint64(raw)), 0)))
+			v, fate = c.ReadInstant(int64(binary.LittleEndian.Uint64(raw)), 0)
 		}
+		code, fate := c.code(v, fate)
+		s.codes = append(s.codes, c.keep(code, fate, 1))
 		raw = raw[size:]
 	}
 }
@@ -279,7 +285,8 @@ func (s *cellStream) readTexts(k int, form byte, n int) {
 	if texts > maxCellRows {
 		s.breakOff()
 	}
-	raw := slices.Clone(s.takeBytes(2 * n))
+	s.pairs = append(s.pairs[:0], s.takeBytes(2*n)...)
+	raw := s.pairs
 	if s.err != nil {
 		return
 	}

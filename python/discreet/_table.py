@@ -192,12 +192,12 @@ def _any(values: Sequence[Any]) -> list[Buffer]:
         return _pack(form, [cell])
     if set(map(id, map(type, values))) <= _PLAIN:
         codes = {value: i for i, value in enumerate(dict.fromkeys(values))}
-        known = list(codes)
-        if all(type(v) is str or v is None or v != v for v in known):  # texts, and what stands for no text
-            texts = [v for v in known if type(v) is str]
-            places = np.cumsum([type(v) is str for v in known]) - 1
-            places[[type(v) is not str for v in known]] = -1
-            return _coded("t", places[np.fromiter(map(codes.__getitem__, values), np.intp, len(values))], list(map(_unicode, texts)))
+        found = list(codes)
+        if all(type(v) is str or v is None or v != v for v in found):  # texts, and what stands for no text
+            is_text = np.fromiter((type(v) is str for v in found), bool, len(found))
+            places = np.where(is_text, np.cumsum(is_text) - 1, -1)
+            return _coded("t", places[np.fromiter(map(codes.__getitem__, values), np.intp, len(values))],
+                          [_unicode(v) for v in found if type(v) is str])
     kinds = np.fromiter(map(id, map(type, values)), np.uintp, len(values))
     parts: dict[str, tuple[list[Any], list[Any]]] = {}  # of each form, its rows and its cells
     for kind in np.unique(kinds).tolist():

@@ -175,7 +175,7 @@ func describeFlags(b *strings.Builder, s cli.Section, shared map[string]int) {
 		fmt.Fprintf(b, "\n| %s | |\n|---|---|\n%s", s.Title, table)
 	}
 	if len(names) > 0 {
-		fmt.Fprintf(b, "\nAlso %s ([shared flags](#shared-flags)).\n", strings.Join(names, ", "))
+		fmt.Fprintf(b, "\n[Shared](#shared-flags): %s.\n", strings.Join(names, ", "))
 	}
 }
 

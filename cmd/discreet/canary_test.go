@@ -44,7 +44,7 @@ var (
 	finishing = []string{"evaluate", "party train", "party vote", "predict", "schema check",
 		"simulate", "split", "train"}
 	// Services are asked over the network by TestNoServiceShowsAProtectedCell.
-	askedOver = []string{"combine", "owner", "party serve", "site serve"}
+	askedOver = []string{"combine", "owner", "party serve", "site check", "site serve"}
 )
 
 // No command shows a protected cell: not on its output or its errors, by any log, in a file that it

@@ -279,7 +279,7 @@ func TestTypesThatCannotHoldAreRefused(t *testing.T) {
 					if of.Carries(c) {
 						continue
 					}
-					if tried++; tried > size.Of(20, 1<<20) {
+					if tried++; tried > size.Of(10, 1<<20) {
 						return
 					}
 					tab.Types[j] = of
@@ -312,7 +312,7 @@ func TestTypesThatCannotHoldAreRefused(t *testing.T) {
 func TestFormsTellNothingOfProtectedCells(t *testing.T) {
 	for _, f := range forms() {
 		t.Run(f.name, func(t *testing.T) {
-			for seed := range size.Of(2, 60) {
+			for seed := range size.Of(1, 60) {
 				src := rand.New(rand.NewPCG(uint64(seed), 7))
 				offered := append([]Type{{Form: coding.Text}}, f.offered...)
 				tab := Draw(src, []int{1, 13, 60}[src.IntN(3)], Labels[src.IntN(3)], offered, f.own, f.nulls)

@@ -22,19 +22,16 @@ func (a *app) newExportCommand() *cobra.Command {
 model's schema declares and scores rows as predict does. It runs without
 discreet.
 
-Format onnx is a graph for onnxruntime and similar programs. It has one input
-for each column that the model reads, of shape [rows, 1]. A number is a double,
-and NaN is missing. A category is a string without surrounding spaces, and
-"(missing)" is missing. The outputs are label, score and, for an additive model,
-what each column adds.
+Format onnx is a graph for onnxruntime and similar programs. Its inputs are the
+model's columns; its outputs are label, score and, for an additive model, what
+each column adds.
 
 Format sql is one SELECT for PostgreSQL and DuckDB. It scores the rows of a
-table called input, which has a column id and the model's columns. NULL is
-missing. Format pmml is a document of version 4.4, for JPMML and similar
-programs.
+table called input, which has a column id and the model's columns. Format pmml
+is a document of version 4.4, for JPMML and similar programs.
 
 The privacy statement is included in the file. Export reads the model and no
-row, so it costs no budget. See docs/export.md for examples.`,
+row, so it costs no budget. See docs/export.md for types and examples.`,
 		Example: `  discreet export --model m.json --format onnx --out m.onnx
   discreet export --model m.json --format sql --out score.sql`,
 		Args: cobra.NoArgs,

@@ -57,12 +57,11 @@ centred intercept these add up to log(score) of that class minus the mean
 log(score) of all.
 
 With --interval an additive model also writes how far noise moved each score.
-Fits to the same rows differ by their noise. The interval from score_low to
-score_high is meant to contain the mean score of such fits in 95 % of cases. It
-treats the model's stated deviations as independent. It does not cover the
-effect of noise that all fits share, which rows happened to be in the table, or
-what a sum over columns cannot express. There is no interval for labels of more
-than two classes.
+The interval from score_low to score_high is meant to contain the mean score of
+fits to the same rows in 95 % of cases. It treats the model's stated deviations
+as independent. It does not cover the effect of noise that all fits share, which
+rows happened to be in the table, or what a sum over columns cannot express.
+There is no interval for labels of more than two classes.
 
 With --threshold the positive class of a two-class label is predicted from a
 different score than 0.5: from a number, for at most a share of the rows
@@ -75,11 +74,10 @@ were read as. These counts are exact: they are as private as the rows.
 
 The table's own label may be missing; it is not read. Columns that are not in
 the model are refused. With --extra drop they are left out, and with --extra
-keep they are passed on; both ways they are not read. Cells are passed on as
-they are, from Parquet to Parquet with their types, so a cell that was private in
-the table is private in the output. With --engine spark a cluster scores the rows
-in place (docs/scale.md), and --out is a folder of Parquet files that must not
-exist.`,
+keep they are passed on, unread. Cells are passed on as they are, from Parquet
+to Parquet with their types, so a cell that was private in the table is private
+in the output. With --engine spark a cluster scores the rows in place
+(docs/scale.md), and --out is a folder of Parquet files that must not exist.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
   discreet predict --model m.json --data new.csv --out reasons.csv --explain

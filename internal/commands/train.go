@@ -43,18 +43,15 @@ func (a *App) NewTrainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a model and print its privacy statement",
-		Long: `Train reads a table, trains a model and writes the model file. The file contains
-everything that prediction needs, and the privacy statement. The statement is
-also printed: what is protected, what is not protected, and what it cost.
+		Long: `Train reads a table, trains a model and writes the model file. It prints
+the privacy statement, which the file contains: what is protected, what is not
+protected, and what it cost.
 
 Train checks all parameters before it opens the table. A private learner
 requires --epsilon; there is no default. A learner without privacy refuses a
 schema with private columns unless you pass --not-private, and the model records
 this. The noise is fresh in every run and cannot be reproduced. If a training is
 interrupted, it writes no model.
-
-Flags for every learner come first below. The flags of one learner are listed
-under its name, with their defaults.
 
 If nobody has run discreet schema check on the table with this schema, train says
 so in one line, and with --require-check it refuses. What a check found does not
@@ -77,9 +74,9 @@ With --ledger and --dataset the price is charged to the data set before the
 training begins. The training is refused if the price is more than what is left.
 The ledger keeps the model's bytes: the same --job returns the same model and
 costs nothing. A job is bound to the learner, epsilon, delta, options, part and
-cohorts, to the schema's text and to the names of the data files; with others its
-ID is refused. Rows are not compared: other rows need another ID. Without a ledger nothing is counted. The prices of models trained
-on the same table still add up, and each model records that it was not counted.`,
+cohorts, to the schema's text and to the names of the data files; with others
+its ID is refused. Rows are not compared: other rows need another ID. Without a
+ledger nothing is counted, and the model records this.`,
 		Example: `  discreet train --data adult.data.gz --schema adult.yaml --epsilon 1 --model m.json
   discreet train --data 2023.parquet --data 2024.parquet --schema s.yaml --epsilon 1 --delta 1e-6 --model m.json
   discreet train --data adult.data.gz --schema adult.yaml --epsilon 0.5 --model m.json \

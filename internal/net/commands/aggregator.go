@@ -30,22 +30,20 @@ func (a *app) newAggregatorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "aggregator",
 		Short: "serve tasks to data owners and train on their reports",
-		Long: `Aggregator is the server of a federation. It accepts signed tasks from operators
-and reports from data owners, trains on the sum of the reports, and gives the
-model to readers. It never sees an owner's values, because owners perturb their
-data before they send it.
+		Long: `Aggregator is the server of a federation. It accepts signed tasks from
+operators and reports from data owners, trains on the sum of the reports, and
+gives the model to readers. It never sees an owner's values.
 
-If a task has no list of owners, anyone can create keys for it. Therefore one
-certificate may bring at most --owners-per-certificate owners to such a task, or
-as many as --relay declares for its name.
+To a task without a list of owners one certificate may bring at most
+--owners-per-certificate owners, or as many as --relay declares for its name.
 
 You may kill the aggregator at any moment, and several may share one PostgreSQL
 database. It refuses to start on an old copy of --state, which lacks reports
 that were acknowledged.
 
 On --page it serves a page with the progress of the rounds, metrics for
-Prometheus, and health checks. The page has no TLS and no access control. Choose
-an address that only operators can reach.`,
+Prometheus, and health checks. It has no TLS and no access control: choose an
+address that only operators can reach.`,
 		Example: `  discreet-net aggregator --certs certs --as aggregator/main --listen :8443 --state state.db --max-epsilon 2
   discreet-net aggregator --certs certs --as aggregator/main --listen :8443 \
     --state postgres://discreet@db/state --max-epsilon 1 --page 127.0.0.1:8080`,

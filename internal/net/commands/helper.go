@@ -32,11 +32,9 @@ releases, once, the sum of the shares that the sum's collector names. Each
 helper must be run by a different organisation, because two thirds of the
 helpers together can open everything.
 
-Everything that it has acknowledged is on disk, and its answer is on disk before
-it is sent. You may kill it at any moment. Never restore an old copy of --store:
-the copy does not contain the answers that were given since. It is refused if
---anchors records a later state. With a new store the helper takes part in new
-sums only; the other helpers finish the earlier ones.
+You may kill it at any moment. Never restore an old copy of --store: the copy
+does not contain the answers that were given since. It is refused if --anchors
+records a later state. With a new store the helper takes part in new sums only.
 
 On --page it serves metrics for Prometheus and health checks, without TLS and
 without access control.`,

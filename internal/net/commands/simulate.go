@@ -65,10 +65,8 @@ population of that size can reach. Every column and the label are private here,
 whatever the schema's roles.
 
 In mode local, the default, each owner sends one report, which is ε-private
-before it leaves. Splits, leaves and errors are computed from reports. In mode
-aggregate owners send shares of a secret sum. Only sums become visible, with
-noise that all owners add together. This needs much less noise, but the owners
-must trust those who hold the shares.
+before it leaves. In mode aggregate owners send shares of a secret sum. This
+needs much less noise, but the owners must trust those who hold the shares.
 
 The mechanisms oue and grr report a cell of a column's table. The mechanisms pm,
 duchi, hybrid and laplace report a vector. Mode aggregate takes no mechanism.

@@ -60,15 +60,11 @@ prints its name. Every owner is asked once, in one slot of one round. A slot
 waits for its owners for at most --slot, or until nothing has arrived for
 --quiet. If a slot has fewer reports than --minimum, the task ends.
 
-A task that cannot succeed is refused, and the error names the number to change:
-chance alone would leave a slot below --minimum in more than 1 of 100 draws, a
-list has fewer owners than that, the slots need longer than --ends, or --ends is
-after the operator's certificate expires.
+A task that cannot succeed is refused, and the error names the number to change
+(docs/operators-guide.md).
 
 With --roster only the owners whose keys are in that file may report. Without it
-anyone can create keys, and one machine may report as many owners. The task
-contains the hash of the list. Its owners, and all others who may see the task,
-can read the list.
+anyone can create keys. All who may see the task can read the list.
 
 In mode aggregate owners give shares of a secret sum to three --helpers or more,
 each run by a different organisation, and the aggregator sees sums alone. This
@@ -203,12 +199,10 @@ func (a *app) newTaskShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show TASK",
 		Short: "show the progress of a task, and fetch its model",
-		Long: `Show prints the progress of a task. With --model it writes the model of a
-finished task; with --wait it waits until the task is finished. With
---announcement it checks the operator's signature and writes the signed text, so
-that everyone who is asked to take part can read what every owner is asked. With
---roster it writes the keys of the owners who may report, after checking that
-they are the ones that the operator signed.`,
+		Long: `Show prints the progress of a task. With --model it writes the model of
+a finished task; with --wait it waits until the task is finished. With
+--announcement it checks the operator's signature and writes the signed text.
+With --roster it checks and writes the keys of the owners who may report.`,
 		Example: `  discreet-net task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 \
     --wait --model m.json`,
 		Args: cobra.ExactArgs(1),

@@ -64,14 +64,20 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 			return err
 		}
 		var head [9]byte
-		if _, err := io.ReadFull(in, head[:]); err == io.EOF {
+		switch _, err := io.ReadFull(in, head[:]); err {
+		case nil:
+		case io.EOF:
 			return nil
-		} else if err != nil {
+		case io.ErrUnexpectedEOF:
 			return errors.New("predict-rows: a request must have a letter and eight bytes of length")
+		default:
+			return err
 		}
 		request := &io.LimitedReader{R: in, N: max(0, int64(binary.LittleEndian.Uint64(head[1:])))}
 		numbers, counts, err := a.answer(head[0], request)
-		if _, broken := io.Copy(io.Discard, request); broken != nil || request.N > 0 {
+		if _, broken := io.Copy(io.Discard, request); broken != nil {
+			return broken
+		} else if request.N > 0 {
 			return errors.New("predict-rows: a request must have the length that it states")
 		}
 		if err != nil {

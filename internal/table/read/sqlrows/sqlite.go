@@ -39,7 +39,10 @@ func openSQLite(ctx context.Context, path, table string) (_ *Table, err error) {
 	if l.tx, err = db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	rows, err := l.tx.QueryContext(ctx, "SELECT name, type FROM pragma_table_info(?)", table)
+	// In a view, BLOB is also the type of a column that has none. Other hidden columns are computed ones.
+	rows, err := l.tx.QueryContext(ctx, `SELECT name, iif(EXISTS
+		(SELECT 1 FROM sqlite_schema AS s WHERE s.type = 'view' AND s.name = ?1 COLLATE NOCASE), replace(type, 'BLOB', ''), type)
+		FROM pragma_table_xinfo(?1) WHERE hidden <> 1`, table)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

@@ -66,8 +66,8 @@ var noCell = []string{"?", "-", ".", "na", "n/a", "nan", "null", "none", "nil", 
 func commonCauses(s *schema.Schema, name string) []cause {
 	all := []cause{
 		{func(text string) bool { return schema.FoldText(text) == schema.FoldText(name) },
-			`they repeat the header; in DuckDB: WHERE ` + duckName(name) + ` <> '` + strings.ReplaceAll(name, "'", "''") + `'`},
-		{func(text string) bool { return strings.Contains(text, "\x00") }, "they are UTF-16: write encoding: utf-16 under file"},
+			`they repeat the header; in DuckDB: WHERE ` + duckName(name) + ` IS DISTINCT FROM '` + strings.ReplaceAll(name, "'", "''") + `'`},
+		{func(text string) bool { return strings.Contains(text, "\x00") }, "they hold NUL characters; in DuckDB: replace(" + duckName(name) + ", chr(0), '')"},
 		{func(text string) bool { return !utf8.ValidString(text) }, "they are not UTF-8: write encoding: windows-1252, or another one, under file"},
 		{func(text string) bool {
 			bytes, err := charmap.Windows1252.NewEncoder().String(text)
@@ -107,11 +107,19 @@ func levelCauses(levels []schema.Level, name string) []cause {
 	}
 	return []cause{
 		padded(like(strings.TrimSpace)),
-		{like(func(a string) string { return strings.Trim(a, `"'`) }), `they are levels in quotes: write quote: '"', or quote: "'", under file`},
+		{like(unquote), `they are levels in quotes: write quote: '"', or quote: "'", under file of a CSV; in DuckDB: trim(` + duckName(name) + `, '"''')`},
 		{like(schema.FoldText), "they are levels in other letter case or with other spaces: declare these as aliases, as in {value: yes, aliases: [Yes]}"},
-		{like(func(a string) string { return strings.TrimLeft(a, "0") }), fmt.Sprintf("they are levels without the zeros in front; in DuckDB: lpad(%s, greatest(%d, length(%[1]s)), '0')",
-			duckName(name), width)},
+		{like(func(a string) string { return strings.TrimLeft(a, "0") }), fmt.Sprintf("they are levels without the zeros in front; in DuckDB: lpad(%s, greatest(%d, length(%[1]s))::INTEGER, '0')",
+			duckName(name)+"::VARCHAR", width)},
 	}
+}
+
+// unquote removes a pair of quotes around a text.
+func unquote(text string) string {
+	if n := len(text); n > 1 && text[0] == text[n-1] && strings.ContainsRune(`"'`, rune(text[0])) {
+		return text[1 : n-1]
+	}
+	return text
 }
 
 func numberCauses(d *schema.Dialect, name string) (all []cause) {
@@ -212,7 +220,7 @@ func dateCauses(c *schema.Column) (all []cause) {
 	}
 	return append(all,
 		cause{monthName.MatchString, "they have names of months; in DuckDB: strptime(" + column + ", '" + layoutOf + "')::DATE"},
-		cause{shortYear.MatchString, "they have years of two digits; in DuckDB, for which 69 is 1969 and 68 is 2068: strptime(" + column + ", '" + layoutOf + "')::DATE"},
+		cause{shortYear.MatchString, "they have years of two digits; in DuckDB, for which 69 is 1969 and 68 is 2068, with all_varchar = true for a CSV: strptime(" + column + ", '" + layoutOf + "')::DATE"},
 		cause{noDay.MatchString, "they are months without a day; in DuckDB, for the first day: strptime(" + column + ", '" + layoutOf + "')::DATE"},
 		cause{count(1, 0), "they count days since 1970-01-01: write days: true"},
 		cause{count(1, 25569), "they count the days of a spreadsheet; in DuckDB: DATE '1899-12-30' + " + column + "::INTEGER"},

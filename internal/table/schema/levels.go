@@ -14,15 +14,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 )
 
+// YesNo are the spellings of no and of yes that yes_no reads.
+var YesNo = [2][]string{
+	{"no", "No", "NO", "n", "N", "false", "False", "FALSE", "f", "F", "0", "0.0"},
+	{"yes", "Yes", "YES", "y", "Y", "true", "True", "TRUE", "t", "T", "1", "1.0"},
+}
+
 // yesAndNo returns the levels of a yes-or-no column, in the spellings of programs and people. It omits
 // spellings that mean a missing cell in this file.
 func yesAndNo(line int, d *Dialect) *node {
 	levels := &node{form: list, line: line}
-	for _, words := range [][]string{
-		{"no", "No", "NO", "n", "N", "false", "False", "FALSE", "f", "F", "0", "0.0"},
-		{"yes", "Yes", "YES", "y", "Y", "true", "True", "TRUE", "t", "T", "1", "1.0"},
-	} {
-		words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(d.Missing, w) })
+	for _, words := range YesNo {
+		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(d.Missing, w) })
 		level := &node{form: mapping, line: line}
 		level.addPair("value", textNode(words[0]))
 		level.addPair("aliases", textsNode(words[1:]))

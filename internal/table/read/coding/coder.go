@@ -103,7 +103,7 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	for _, token := range d.Missing {
 		// One that is a day in the form of schemas means that day in every format and type.
 		x, ok := parseNumber(out, token)
-		if days, isDay := schema.ParseDate("YYYY-MM-DD", token); !ok && isDay && c.Date != "" {
+		if days, isDay := schema.ParseDate(isoDate, token); !ok && isDay && c.Date != "" {
 			x, ok = float64(days-c.Since), true
 		}
 		if ok {
@@ -159,6 +159,13 @@ func ReadText[T string | []byte](c *Coder, cell T) (column.Cell, Fate) {
 	for _, sign := range c.signs {
 		if string(cell) == sign {
 			return c.ReadMissing()
+		}
+	}
+	if c.date != "" {
+		// A declared day that is no amount is so spelt in schemas, and often in tables of another format.
+		days, isDay := schema.ParseDate(isoDate, cell)
+		if x := float64(days - c.since); isDay && (slices.Contains(c.special, x) || slices.Contains(c.tokenValues, x)) {
+			return c.readNumber(x)
 		}
 	}
 	if len(cell) == 0 {

@@ -119,6 +119,8 @@ func TestSpellingsOfCells(t *testing.T) {
 	}{
 		{date, english, TextCell("3.7.2021"), 2375, Read}, {date, english, TextCell("03.07.2021"), 2375, Read}, {date, english, TextCell("3.7.21"), 0, Unreadable},
 		{date, english, TextCell("31.12.9999"), mark, Read}, {date, english, TextCell("31.12.9999 00:00:00"), mark, Read},
+		{date, english, TextCell("9999-12-31"), mark, Read}, {date, english, TextCell("9999-12-31 00:00:00"), mark, Read},
+		{date, english, TextCell("2021-07-03"), 0, Unreadable}, {date, german, TextCell("9999-12-31T00:00"), 0, Missing},
 		{date, english, DayCell(2932896), mark, Read}, {date, english, InstantCell(2932896*86400, 0), mark, Read}, {date, english, DayCell(2932895), 4000, Clamped},
 		{date, german, DayCell(2932896), 0, Missing}, {date, german, TextCell("31.12.9999"), 0, Missing}, {date, german, TextCell("9999-12-31"), 0, Missing},
 		{days, english, IntegerCell(18811), 2375, Read}, {days, english, TextCell("18,811"), 2375, Read}, {days, english, NumberCell(2932896), mark, Read},

@@ -9,6 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
+const isoDate = "YYYY-MM-DD" // of days in schemas
+
 // digitsOf returns the length of a format of dates that consists of digits alone, such as YYYYMMDD; 0
 // for any other.
 func digitsOf(format string) int {

@@ -9,6 +9,82 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
+// misfits are texts, separated by |, of one cell each, beside so many cells that fit.
+func misfits(texts string, fit int) Misfits {
+	all := strings.Split(texts, "|")
+	return Misfits{Texts: all, Cells: len(all), Fit: fit}
+}
+
+// Where most cells fit, no mend breaks them.
+func TestMendsSpareWhatFits(t *testing.T) {
+	date := func(format string) schema.Column {
+		return schema.Column{Name: "seen", Kind: schema.Number, Date: format, Since: 17897, Upper: 2191} // 2019 to 2024
+	}
+	amount, german := schema.Column{Name: "amount", Kind: schema.Number, Upper: 1}, schema.Dialect{Decimal: ',', Thousands: '.'}
+	const keep = "most cells are not: write them as those are written"
+	for _, row := range []struct {
+		column schema.Column
+		d      schema.Dialect
+		texts  string
+		each   int // cells of each text
+		want   string
+		fits   string // a text that fits
+	}{
+		{date("D.M.YYYY"), schema.Dialect{}, "9999-12-31", 9, "they stand for no day: write special: [9999-12-31] for this date, or add them to missing under file", ""},
+		{date("D.M.YYYY"), schema.Dialect{}, "9999-12-31", 500, "special: [9999-12-31]", ""}, // of 1,000 cells
+		{date("D.M.YYYY"), schema.Dialect{}, "1900-01-01|9999-12-31", 9, "special: [1900-01-01, 9999-12-31]", ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "31.12.9999", 9, `add "31.12.9999" to missing under file`, ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "00.00.0000|99999999", 9, `add "00.00.0000", "99999999" to missing`, ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "06.06.2066", 90, "many cells repeat 1 text: if it stands for a missing cell, add it to missing under file, or the day to special", ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "open|dead", 90, "many cells repeat 2 texts", ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "6/13/2022", 2, "another format, M/D/YYYY; " + keep, ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "5/1/2022", 2, "D/M/YYYY and M/D/YYYY both fit; " + keep, ""},
+		{date("MM/DD/YYYY"), schema.Dialect{}, "13/01/2022|14/07/2022", 2, "they are DD/MM/YYYY, and cells that fit MM/DD/YYYY may be so, too: who made the table", ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "3 Jan 2021", 2, "names of months; " + keep, ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "44380", 2, "days of a spreadsheet; " + keep, ""},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "18811", 2, "write days: true", ""},
+		{date("YYYYMMDD"), schema.Dialect{}, "18811", 2, keep, ""},
+		{amount, schema.Dialect{}, "1,5|2,75", 2, "another spelling; " + keep, "2.5"},
+		{amount, schema.Dialect{}, "1,5|2,75", 2, `write decimal: "," under file`, "12"},
+		{amount, german, "1.5|2.75", 2, keep, "1.000,5"},
+		{amount, german, "1'234,5", 2, keep, "1.000"},
+		{amount, schema.Dialect{}, "1,234.5", 2, `write thousands: "," under file`, "2.5"},
+		{amount, schema.Dialect{}, "12-", 2, "write minus: trailing", "-2.5"},
+		{amount, schema.Dialect{}, "k.A.", 90, "many cells repeat 1 text", "2.5"},
+		{amount, schema.Dialect{}, "x|y", 2, "", "2.5"},
+	} {
+		s := &schema.Schema{Dialect: row.d, Columns: []schema.Column{row.column}, Label: schema.Label{Name: "y"}}
+		m := misfits(row.texts, 0)
+		m.Cells *= row.each
+		m.Fit = 1001 - m.Cells
+		m.Read = []string{"7", row.fits}
+		if got := CauseOf(s, row.column.Name, m); !strings.Contains(got, row.want) || row.want == "" && got != "" {
+			t.Errorf("%s, %q: %s\nwant %s", row.column.Date, row.texts, got, row.want)
+		}
+	}
+}
+
+// The label's mends name yes_no where it reads all, and aliases elsewhere.
+func TestMendsOfLabels(t *testing.T) {
+	for _, row := range []struct {
+		levels, texts string
+		want          string
+	}{
+		{"0|1", "Yes|No", "write levels: yes_no"}, {"0|1", "Y|n", "yes_no"}, {"no|yes", "0|1", "yes_no"}, {"Yes|No", "True|False", "yes_no"},
+		{"true|false", "YES|NO", "yes_no"}, {"1|0", "T|F", "yes_no"}, {"no|yes", "No|Yes", "other letter case"},
+		{"Ja|Nein", "yes|no", `{value: "Ja", aliases: [...]} and {value: "Nein"`}, {"dead|alive", "0|1", `aliases: [...]`},
+		{"0|1", "Ja|Nein", "no level is spelt so: declare each text as an alias"}, {"a|b|c", "1|2", "no level is spelt so"},
+	} {
+		s := &schema.Schema{Label: schema.Label{Name: "y", Levels: levels(strings.Split(row.levels, "|")...)}}
+		if got := CauseOf(s, "y", misfits(row.texts, 0)); !strings.Contains(got, row.want) {
+			t.Errorf("levels %s, texts %s: %s, want %s", row.levels, row.texts, got, row.want)
+		}
+		if got := CauseOf(s, "y", misfits("typing error", 9)); got != "" {
+			t.Errorf("of one cell: %s", got)
+		}
+	}
+}
+
 // Each way in which texts do not fit has its mend, also among texts that fit no other way.
 func TestCausesAndMends(t *testing.T) {
 	date := func(format string) schema.Column {
@@ -53,10 +129,17 @@ func TestCausesAndMends(t *testing.T) {
 		{ward, schema.Dialect{}, `'01|'no`, ``},
 		{ward, schema.Dialect{}, "1", `without the zeros in front; in DuckDB: lpad("ward"::VARCHAR, greatest(2, length("ward"::VARCHAR))::INTEGER, '0')`},
 		{ward, schema.Dialect{}, "Genf", ``},
-		{date("DD.MM.YYYY"), schema.Dialect{}, "3.7.2021|12.11.2021", `write format: D.M.YYYY`},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "3.7.2021|12.11.2021", `D.M.YYYY and M.D.YYYY both fit`},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "3.7.2021|13.11.2021", `write format: D.M.YYYY`},
 		{date("DD.MM.YYYY"), schema.Dialect{}, "2021-07-03", `write format: YYYY-MM-DD`},
-		{date("DD.MM.YYYY"), schema.Dialect{}, "03/07/2021|04/07/2021", `write format: DD/MM/YYYY`},
-		{date("MM.DD.YYYY"), schema.Dialect{}, "03/07/2021|04/07/2021", `write format: MM/DD/YYYY`},
+		{date("DD.MM.YYYY"), schema.Dialect{}, "03/07/2021|04/07/2021", `DD/MM/YYYY and MM/DD/YYYY both fit: who made the table must say which it is. Write that format`},
+		{date("MM.DD.YYYY"), schema.Dialect{}, "03/07/2021|04/07/2021", `DD/MM/YYYY and MM/DD/YYYY both fit`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "05/07/2023|11/10/2023|x", `DD/MM/YYYY and MM/DD/YYYY both fit`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "5.7.2023|11.10.2023", `D.M.YYYY and M.D.YYYY both fit`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "05072023", `DDMMYYYY and MMDDYYYY both fit`},
+		{schema.Column{Name: "seen", Kind: schema.Number, Date: "DD.MM.YYYY", Since: 14610, Upper: 2191}, schema.Dialect{}, "20101105|20120102", `write format: YYYYMMDD`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "05/07/2023|13/07/2023", `write format: DD/MM/YYYY`},
+		{date("YYYY-MM-DD"), schema.Dialect{}, "05/07/2023|07/13/2023", `write format: MM/DD/YYYY`},
 		{date("DD.MM.YYYY"), schema.Dialect{}, "7/3/2021 8:15|7/31/2021 8:15|7/4/2021 8:15", `write format: M/D/YYYY`},
 		{date("YYYY-MM-DD"), schema.Dialect{}, "20210703|20211231", `write format: YYYYMMDD`},
 		{date("DD.MM.YYYY"), schema.Dialect{}, "3 Jan 2021|14 Feb 2021", `names of months; in DuckDB: strptime("seen", '%d %b %Y')::DATE`},
@@ -79,7 +162,7 @@ func TestCausesAndMends(t *testing.T) {
 		{date("YYYY-MM-DD"), schema.Dialect{}, "soon", ``},
 	} {
 		s := &schema.Schema{Dialect: row.d, Columns: []schema.Column{row.column}, Label: schema.Label{Name: "y"}}
-		got := CauseOf(s, row.column.Name, strings.Split(row.texts, "|"))
+		got := CauseOf(s, row.column.Name, misfits(row.texts, 0))
 		if !strings.Contains(got, row.want) || row.want == "" && got != "" {
 			t.Errorf("%q: %s\nwant %s", row.texts, got, row.want)
 		}
@@ -87,14 +170,14 @@ func TestCausesAndMends(t *testing.T) {
 	odd := date("YYYY-MM-DD")
 	odd.Name = `100 %s of "it"`
 	s := &schema.Schema{Columns: []schema.Column{odd}}
-	if got := CauseOf(s, odd.Name, []string{"2021-07"}); !strings.Contains(got, `strptime("100 %s of ""it""", '%Y-%m')::DATE`) {
+	if got := CauseOf(s, odd.Name, misfits("2021-07", 0)); !strings.Contains(got, `strptime("100 %s of ""it""", '%Y-%m')::DATE`) {
 		t.Errorf("of an odd name: %s", got)
 	}
 	s = &schema.Schema{Label: schema.Label{Name: "y", Levels: ward.Levels}}
-	if got := CauseOf(s, "y", []string{"NO", "x"}); !strings.Contains(got, "other letter case") {
+	if got := CauseOf(s, "y", misfits("NO|x", 0)); !strings.Contains(got, "other letter case") {
 		t.Errorf("of a label: %q", got)
 	}
-	if got := CauseOf(s, "y", nil); got != "" {
+	if got := CauseOf(s, "y", Misfits{Fit: 9}); got != "" {
 		t.Errorf("of no text: %q", got)
 	}
 }

@@ -27,8 +27,8 @@ type Coder struct {
 	numerals Numerals
 
 	// Note receives the text of each cell that is Other or Unreadable, for a check. It may be nil, as in
-	// all other readings.
-	Note func(text []byte)
+	// all other readings. So may NoteNumber, for texts that are numbers or dates.
+	Note, NoteNumber func(text []byte)
 
 	categories
 
@@ -151,6 +151,9 @@ func ReadText[T string | []byte](c *Coder, cell T) (column.Cell, Fate) {
 		}
 	}
 	if x, ok := parseNumber(c, cell); ok {
+		if c.NoteNumber != nil {
+			c.NoteNumber([]byte(cell))
+		}
 		return c.readNumber(x)
 	}
 	if x := truthOf(cell); x >= 0 && c.date == "" {

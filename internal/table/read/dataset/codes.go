@@ -17,6 +17,7 @@ type coder struct {
 	ids        *identifiers // for the column that identifies persons
 	recent     recent
 	counts     *coding.Counts
+	numbers    map[string]bool // some of the cells that are numbers; in a Check
 	texts      map[string]bool // some of the cells that do not fit; not nil in a Check, which keeps no codes
 }
 

@@ -44,7 +44,7 @@ type Tally struct {
 
 const (
 	maxFaults = 100     // of a Check
-	maxTexts  = 64      // of a column, from which a Check finds the cause
+	maxTexts  = 512     // of a column, from which a Check finds the cause
 	longText  = 1 << 10 // longer texts say nothing about a cause
 )
 
@@ -76,20 +76,25 @@ func Check(ctx context.Context, s *schema.Schema, opts Options, paths ...string)
 		if !one.Label {
 			one.Role = s.Columns[j].Role
 		}
-		one.Cause = coding.CauseOf(s, one.Column, slices.Sorted(maps.Keys(coders[j].texts)))
+		one.Cause = coding.CauseOf(s, one.Column, coding.Misfits{Texts: slices.Sorted(maps.Keys(coders[j].texts)),
+			Cells: one.Other + one.Unreadable, Fit: t.Rows - one.Missing - one.Other - one.Unreadable,
+			Read: slices.Collect(maps.Keys(coders[j].numbers))})
 		t.Columns = append(t.Columns, one)
 	}
 	return t, nil
 }
 
-// keepTexts makes a coder keep some of the texts that do not fit, and no codes.
+// keepTexts makes a coder keep some of the texts that do not fit and of those that are numbers, and no codes.
 func (c *coder) keepTexts() {
-	c.texts = map[string]bool{}
-	c.Note = func(text []byte) {
-		if len(c.texts) < maxTexts && len(text) <= longText {
-			c.texts[string(text)] = true
+	keep := func(in map[string]bool) func(text []byte) {
+		return func(text []byte) {
+			if len(in) < maxTexts && len(text) <= longText && !in[string(text)] {
+				in[string(text)] = true
+			}
 		}
 	}
+	c.texts, c.numbers = map[string]bool{}, map[string]bool{}
+	c.Note, c.NoteNumber = keep(c.texts), keep(c.numbers)
 }
 
 // Mostly is the usual share of a column's cells, in percent, from which the schema does not fit the column.

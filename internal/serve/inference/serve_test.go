@@ -875,3 +875,32 @@ func BenchmarkInferOneRow(b *testing.B) {
 		}
 	}
 }
+
+// A date is asked for as text, unless the schema counts days.
+func TestDatesAreAskedForAsText(t *testing.T) {
+	s, _ := newServer(t, nil, "v1-votes")
+	m := s.models[0].now.Load().m
+	for days, want := range map[bool]string{false: "BYTES", true: "FP64"} {
+		for j := range m.Schema.Columns {
+			if c := &m.Schema.Columns[j]; c.Kind == schema.Number {
+				c.Date, c.Days = "YYYY-MM-DD", days
+			}
+		}
+		served, err := newServed("m", "1", m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, in := range served.describe().Inputs {
+			if c := m.Schema.Columns[m.Schema.Find(in.Name)]; c.Kind == schema.Number {
+				n++
+				if in.Datatype != want {
+					t.Errorf("days %v: %s is asked for as %s", days, in.Name, in.Datatype)
+				}
+			}
+		}
+		if n == 0 {
+			t.Fatal("no date among the inputs")
+		}
+	}
+}

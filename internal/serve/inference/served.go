@@ -71,7 +71,8 @@ func newServed(name, version string, m *model.Model) (*served, error) {
 	for i, name := range s.columns {
 		s.index[name] = i
 		j := m.Schema.Find(name)
-		s.numbers = append(s.numbers, m.Schema.Columns[j].Kind == schema.Number)
+		c := &m.Schema.Columns[j]
+		s.numbers = append(s.numbers, c.Kind == schema.Number && (c.Date == "" || c.Days))
 	}
 	for _, l := range m.Schema.Label.Levels {
 		s.classes, s.quoted = append(s.classes, l.Value), append(s.quoted, appendQuoted(nil, l.Value))

@@ -120,10 +120,13 @@ func formatInside(folder string) Format {
 }
 
 // matchPattern returns the local files whose names match a pattern. As in a shell, * and ? match no
-// leading full stop.
+// leading full stop, and [!0] is all but 0. Other programs find files at any depth by **, and Go does not.
 func matchPattern(pattern string) ([]string, error) {
 	fault := func(want string) ([]string, error) { return nil, &FaultError{File: pattern, Fault: want} }
-	files, err := filepath.Glob(pattern)
+	if strings.Contains(pattern, "**") {
+		return fault("must have a * for each folder, such as 'visits/*/*.csv', and no **")
+	}
+	files, err := filepath.Glob(strings.ReplaceAll(pattern, "[!", "[^"))
 	if err != nil {
 		return fault("must be a file, a folder, or a pattern of *, ? and [...]")
 	}

@@ -149,6 +149,22 @@ func TestFoldersAreTheirFiles(t *testing.T) {
 	}
 }
 
+// Brackets that begin with an exclamation mark match all other characters, as in a shell.
+func TestPatternsOfShells(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"p0.csv", "p1.csv", "p!.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pattern := range []string{"p[!0!].csv", "p[^0!].csv"} {
+		files, err := matchPattern(filepath.Join(dir, pattern))
+		if want := []string{filepath.Join(dir, "p1.csv")}; err != nil || !slices.Equal(files, want) {
+			t.Errorf("%s: %v, %v; want %v", pattern, files, err, want)
+		}
+	}
+}
+
 // No rows are left out unseen.
 func TestFoldersOfOtherThingsAreRefused(t *testing.T) {
 	for want, files := range map[string]map[string]string{
@@ -174,7 +190,7 @@ func TestPatternsThatNameNoTableAreRefused(t *testing.T) {
 	_, err := Read(t.Context(), smallSchema(), Options{}, filepath.Join(log, "*.parquet"))
 	wantFault(t, err, filepath.Join(log, "*.parquet"), 0, "", "no longer count")
 	dir := placeFiles(t, objecttest.Start(t, t.Setenv), map[string]string{"a.parquet": "", "b.csv": "", "year=1/c.csv": "", ".d.txt": ""})[0]
-	for pattern, want := range map[string]string{"*.tsv": "at least one file", "*.txt": "at least one file", "[a.csv": "must be a file",
+	for pattern, want := range map[string]string{"*.tsv": "at least one file", "*.txt": "at least one file", "[a.csv": "must be a file", "**/a.csv": "must have a * for each folder",
 		"?.*": "must match Parquet alone", "year*": "read_csv('"} {
 		_, err := Read(t.Context(), smallSchema(), Options{}, filepath.Join(dir, pattern))
 		wantFault(t, err, filepath.Join(dir, pattern), 0, "", want)

@@ -25,6 +25,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -568,14 +569,18 @@ func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 
 // askForCheck says or refuses that nobody has checked the table.
 func (o *Options) askForCheck(ctx context.Context, t *Table) (err error) {
-	checked := false
+	err = dataset.ErrUnchecked
 	if t.s.file != "" && len(t.data) > 0 {
-		checked, err = dataset.WasChecked(ctx, dataset.RecordBeside(t.s.file), t.s.s, t.data...)
+		err = dataset.FindCheck(ctx, dataset.RecordBeside(t.s.file), t.s.s, t.data...)
 	}
 	switch {
-	case checked:
+	case err == nil:
+	case o.RequireCheck && errors.Is(err, dataset.ErrUnchecked):
+		return &dp.Advised{Err: fmt.Errorf("train: %w", err), Next: dp.Step{Kind: dp.CheckTable}}
 	case o.RequireCheck:
-		return cmp.Or(err, error(&dp.Advised{Err: fmt.Errorf("train: %w", dataset.ErrUnchecked), Next: dp.Step{Kind: dp.CheckTable}}))
+		return fmt.Errorf("train: %w", err)
+	case o.Progress != nil && errors.Is(err, dataset.ErrStream):
+		o.Progress(err.Error())
 	case o.Progress != nil:
 		o.Progress(dataset.ErrUnchecked.Error())
 	}

@@ -106,10 +106,9 @@ func TestTablesComeThroughPipes(t *testing.T) {
 	if err := <-written; err != nil || !strings.Contains(said, "wrote n.json") {
 		t.Errorf("%v, says %s", err, said)
 	}
-	go func() { written <- os.WriteFile("pipe.csv", rows, 0o600) }()
 	said = tell(t, strings.Fields("predict --model m.json --data pipe.csv --out p.csv"))
-	if err := <-written; err != nil || !strings.Contains(said, "this command reads rows twice") {
-		t.Errorf("%v, says %s", err, said)
+	if !strings.Contains(said, "this command reads rows twice") { // without a writer, so that it is refused unread
+		t.Errorf("says %s", said)
 	}
 }
 

@@ -91,7 +91,7 @@ in the output. With --engine spark a cluster scores the rows in place
 	c.Flags().StringVar(&p.model, "model", "", "the model `file`, or a release of it")
 	p.signed.addFlag(c)
 	c.Flags().StringArrayVar(&p.data, "data", nil,
-		commands.TableWords+"; - is standard input; may be repeated")
+		commands.CopiedWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "",
 		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there and is not read")
 	c.Flags().StringVar(&p.threshold, "threshold", "",
@@ -147,7 +147,6 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	var tally *predict.Tally
 	if p.place.Engine == cluster.EngineSpark {
 		tally, err = p.place.Write(ctx, asked, m, src, p.out, p.ShowBusy)
-		err = commands.AsRefusal(err)
 	} else {
 		err = p.writeOutput(func(w io.Writer) (err error) {
 			tally, err = asked.Write(ctx, m, src, w, dataset.FormatOf(p.out))
@@ -155,7 +154,7 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 		})
 	}
 	if err != nil {
-		return err
+		return commands.AsRefusal(err)
 	}
 	for _, line := range tally.Lines() {
 		p.Say("%s", line)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -81,6 +82,9 @@ func (i *schemaInit) draftSchema(ctx context.Context, path string) error {
 		text, err = schema.InitColumns(i.columns, d)
 	} else {
 		text, err = i.fromHeader(ctx, path, d)
+	}
+	if fault, ok := errors.AsType[*dataset.FaultError](err); ok && fault.Fault == dataset.WantText { // no schema declares it yet
+		fault.Fault = "must be text in UTF-8, or in the encoding that --encoding names, such as windows-1252 or utf-16"
 	}
 	if err != nil {
 		return err

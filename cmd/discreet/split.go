@@ -51,7 +51,7 @@ doubles and all else is text. Both files are as confidential as the table.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.splitTable(c) },
 	}
-	c.Flags().StringArrayVar(&f.data, "data", nil, commands.TableWords+"; may be repeated")
+	c.Flags().StringArrayVar(&f.data, "data", nil, commands.CopiedWords+"; may be repeated")
 	c.Flags().StringVar(&f.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&f.train, "train", "", "the `file` to write rows for training to, CSV or (.parquet) Parquet")
 	c.Flags().StringVar(&f.test, "test", "", "the `file` to write held-out rows to")

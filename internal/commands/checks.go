@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +24,7 @@ type Checks struct {
 	file    string
 	mostly  float64
 	Require bool
-	Command string // that checks tables; "" for schema check
+	Command string // that checks tables, without --checks and --data; "" for schema check
 }
 
 // AddFile adds the flag that names the record.
@@ -97,14 +99,37 @@ func (k *Checks) Print(a *App, t *dataset.Tally, json bool) error {
 	return cmp.Or(err, k.Misfit(t))
 }
 
+// ShellWord writes a text as one word of the shell.
+func ShellWord(text string) string {
+	plain := strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:=@,+%", r)
+	}) < 0
+	if plain && text != "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
 // Ask says in one line, or refuses if it is required, that nobody has checked these tables with the schema.
 func (k *Checks) Ask(c *cobra.Command, a *App, s *schema.Schema, schemaFile string, data []string) error {
-	mend := dp.Step{Kind: dp.CheckTable, Name: cmp.Or(k.Command, "discreet schema check SCHEMA --data TABLE")}
-	checked, err := dataset.WasChecked(c.Context(), k.place(schemaFile), s, data...)
+	command := cmp.Or(k.Command, "discreet schema check "+ShellWord(schemaFile))
+	if k.file != "" {
+		command += " --checks " + ShellWord(k.file)
+	}
+	for _, table := range data {
+		command += " --data " + ShellWord(table)
+	}
+	mend := dp.Step{Kind: dp.CheckTable, Name: command}
+	err := dataset.FindCheck(c.Context(), k.place(schemaFile), s, data...)
+	stream := errors.Is(err, dataset.ErrStream)
 	switch {
-	case checked:
+	case err == nil:
 		return nil
-	case err != nil && (k.Require || k.file != ""):
+	case stream && k.Require:
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	case stream:
+		a.Say("%v", err)
+	case !errors.Is(err, dataset.ErrUnchecked) && (k.Require || k.file != ""):
 		return AsUsageError(err)
 	case k.Require:
 		return &dp.Advised{Err: fmt.Errorf("%s: %w", c.Name(), dataset.ErrUnchecked), Next: mend}

@@ -11,9 +11,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// TableWords describes the values of --data.
-const TableWords = "a `file` of the table, CSV (also .gz or .zst) or Parquet; a folder of either; a quoted pattern " +
-	"such as 'visits/*.csv'; or an address (docs/schema.md)"
+// CopiedWords describes the values of --data of a command that copies rows, and TableWords those of all others.
+const (
+	CopiedWords = fileWords + "; or an address in an object store (docs/schema.md)"
+	TableWords  = fileWords + "; or an address (docs/schema.md)"
+	fileWords   = "a `file` of the table, CSV (also .gz or .zst) or Parquet; a folder of either; a quoted pattern " +
+		"such as 'visits/*.csv'"
+)
 
 // ReadTable reads labelled rows.
 func (a *App) ReadTable(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {

@@ -89,15 +89,12 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     uncounted : bool
         Allows copies that scikit-learn makes (grid search, cross-validation) to be fitted although no
         ledger counts what they cost together. Without it they are refused.
-    require_check : bool
-        Refuses to fit unless ``check`` was run with this schema, which must be a path: the record lies beside it,
-        whatever the check found. A frame has no name, so the record is of any.
     """
 
     def __init__(self, schema: Any = None, epsilon: float | None = None, learner: str | None = None,
                  delta: float = 0.0, options: Mapping[str, Any] | None = None, ledger: str | None = None,
                  dataset: str | None = None, job: str | None = None, uncounted: bool = False,
-                 cohorts: Sequence[str] | None = None, require_check: bool = False) -> None:
+                 cohorts: Sequence[str] | None = None) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.learner = learner
@@ -108,7 +105,6 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self.job = job
         self.uncounted = uncounted
         self.cohorts = cohorts
-        self.require_check = require_check
 
     def __sklearn_clone__(self) -> "DiscreetClassifier":
         # What scikit-learn copies it fits again and again; such a copy knows that it is one.
@@ -182,9 +178,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, out = self._files(folder, document)[0], os.path.join(folder, "new.json")
             try:
-                done = run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags(),
-                            *self._checks(), *(["--require-check"] if self.require_check else [])], text,
-                           {schema: "schema", out: "model"})
+                done = run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()],
+                           text, {schema: "schema", out: "model"})
             except UsageError as refused:
                 if labels.form != "i" or not str(refused).startswith(f'column "{levels.name}" must be of a type'):
                     raise
@@ -245,16 +240,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         document, _, text = self._encode(X, self._labels(y))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, _ = self._files(folder, document)
-            return run(["schema", "check", schema, "--data", "cells:-", "--json", *self._checks()], text, {schema: "schema"},
+            return run(["schema", "check", schema, "--data", "cells:-", "--json"], text, {schema: "schema"},
                        found=4).read_json()
-
-    def _checks(self) -> list[str]:
-        """The flag that names the record of checks, beside a schema that is a file."""
-        if isinstance(self.schema, (str, os.PathLike)) and "\n" not in os.fspath(self.schema):
-            return ["--checks", os.fspath(self.schema) + ".checks"]
-        if self.require_check:
-            raise UsageError("require_check needs schema as a path, beside which check leaves its record")
-        return []
 
     def plan(self, rows: int | None = None, *, persons: int | None = None, simulate: bool = False) -> dict[str, Any]:
         """The price of a fit and what it protects, as ``discreet plan --json`` prints it. No table is read.

@@ -27,7 +27,6 @@ _PHRASES = [(re.compile(pattern), words) for pattern, words in (
     (r"costs must be FP:FN, two costs above 0", "costs must be two numbers above 0"),
     (r"^in JSON a codebook is .* with the keys ", "the keys are "),
     (r"one entry per column of the file, in file order, the label among them", "one entry per column of X, and the label"),
-    (r"discreet schema check SCHEMA --data TABLE counts", "check(X, y) counts"),
     (r"discreet schema init writes a template", "draft_schema writes a template"),
     (r": the same command with --request PURPOSE", " with discreet train"),
     (r"discreet budget appoint --role owner", "discreet budget appoint"),

@@ -240,7 +240,7 @@ var survivors = []mutant{
 		Old:  `cells.Marks[code] == 0`,
 		New:  `len(cells.Marks) > code`,
 		Test: "read/dataset TestSelectionsAreOfCellsThatNameThem"},
-	{Place: "read/dataset WasChecked", Bug: "a table that changed after its check counts as checked",
+	{Place: "read/dataset FindCheck", Bug: "a table that changed after its check counts as checked",
 		Old:  `c.Schema == t.Schema && c.Modified.Equal(t.Modified)`,
 		New:  `c.Schema == t.Schema`,
 		Test: "read/dataset TestRecordHasTablesAsTheyWere"},

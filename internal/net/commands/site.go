@@ -339,7 +339,11 @@ func (s *siteServe) serveSite(c *cobra.Command) (err error) {
 	if own != nil {
 		files = own.Files
 	}
-	s.checks.Require, s.checks.Command = true, "discreet-net site check --data TABLE"
+	s.checks.Require = true
+	s.checks.Command = "discreet-net site check --policy " + commands.ShellWord(s.policy) + " --schema " + commands.ShellWord(s.schema)
+	if own != nil {
+		s.checks.Command += " --map " + commands.ShellWord(s.mapFile)
+	}
 	if err := s.checks.Ask(c, s.App, files, s.schema, slices.Concat(s.data, s.heldOut)); err != nil {
 		return err
 	}

@@ -132,6 +132,9 @@ func (s *Split) deal(ctx context.Context, sch *schema.Schema, opts dataset.Optio
 // train.
 func (s *Split) Write(ctx context.Context, sch *schema.Schema, opts dataset.Options, train, judge io.Writer,
 	formats [2]dataset.Format, paths ...string) error {
+	if err := dataset.CheckReadTwice(ctx, paths...); err != nil {
+		return err
+	}
 	held, err := s.deal(ctx, sch, opts, paths...)
 	if err != nil {
 		return err

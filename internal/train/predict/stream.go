@@ -46,6 +46,9 @@ func (s *Source) open(what string) (dataset.Options, func()) {
 // as for dataset.Read; rows that were written before an error stay in w.
 func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Writer, format dataset.Format) (
 	_ *Tally, err error) {
+	if err := dataset.CheckReadTwice(ctx, src.Paths...); err != nil {
+		return nil, err
+	}
 	ctx = dataset.Hold(ctx) // which is read up to three times
 	from, err := p.findThreshold(ctx, m, src)
 	if err != nil {

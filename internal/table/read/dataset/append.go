@@ -40,11 +40,8 @@ func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, 
 	if err != nil {
 		return err
 	}
-	for _, path := range paths {
-		if IsAddress(path) || path == Cells || isReadOnce(ctx, path) { // its rows may be others by now than those that were read
-			return &dp.ParamError{Op: "dataset", Param: "data", Want: "must be a file: this command reads rows twice", Got: path,
-				Hint: "write the table to a file first; in a database an exported model can also run where the rows are"}
-		}
+	if err := CheckReadTwice(ctx, paths...); err != nil {
+		return err
 	}
 	if format == Parquet {
 		if done, err := r.spliceRows(w, added, keep); done {
@@ -79,6 +76,17 @@ func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, 
 		}
 	}
 	return out.close()
+}
+
+// CheckReadTwice refuses tables that CopyRows cannot copy, because their rows may be others when they are read again.
+func CheckReadTwice(ctx context.Context, paths ...string) error {
+	for _, path := range paths {
+		if IsAddress(path) || path == Cells || isReadOnce(ctx, path) {
+			return &dp.ParamError{Op: "dataset", Param: "data", Want: "must be a file: this command reads rows twice", Got: path,
+				Hint: "write the table to a file first; in a database an exported model can also run where the rows are"}
+		}
+	}
+	return nil
 }
 
 // isReadOnce reports whether path is a pipe or a device, whose rows are gone once they were read.

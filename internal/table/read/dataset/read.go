@@ -195,9 +195,10 @@ func (r *reader) readFiles() error {
 }
 
 // checkRows refuses a table without rows under replace-one. Under add-remove, such a table is a
-// neighbour of a table with one row, and refusing it would distinguish the two.
+// neighbour of a table with one row, and refusing it would distinguish the two. A file that could not be
+// read on leaves the number of rows unknown.
 func (r *reader) checkRows(file string) error {
-	if r.rows == 0 && r.s.Relation == dp.ReplaceOne {
+	if r.rows == 0 && len(r.faults.found) == 0 && r.s.Relation == dp.ReplaceOne {
 		return r.faults.addFault(&FaultError{File: file, Fault: "must have at least one row (all files together)"})
 	}
 	return nil

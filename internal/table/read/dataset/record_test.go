@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,21 +32,30 @@ func TestRecordHasTablesAsTheyWere(t *testing.T) {
 	}
 	want := func(checked bool, paths ...string) {
 		t.Helper()
-		if got, err := WasChecked(t.Context(), at("record"), s, paths...); err != nil || got != checked {
-			t.Errorf("%v were checked: %v, %v", paths, got, err)
+		err := FindCheck(t.Context(), at("record"), s, paths...)
+		if checked && err != nil || !checked && !errors.Is(err, ErrUnchecked) {
+			t.Errorf("%v must be checked: %v, and %v", paths, checked, err)
 		}
 	}
 	want(false, at("a.csv"))
-	if err := errors.Join(record(at("a.csv")), record(at("in"), "-", "cells:-", "s3://bucket/t.parquet"), record(at("a.csv"))); err != nil {
+	if err := errors.Join(record(at("a.csv")), record(at("in"), "-", "cells:-", os.DevNull, "s3://bucket/t.parquet"), record(at("a.csv"))); err != nil {
 		t.Fatal(err)
 	}
 	want(true, at("a.csv"))
 	want(true, at("in/d.csv"), at("a.csv"))
-	want(true, at("in"), "-", "cells:-", "s3://bucket/t.parquet")
+	want(true, at("in"), "s3://bucket/t.parquet")
+	for _, stream := range []string{"-", "cells:-", os.DevNull} {
+		if err := FindCheck(t.Context(), at("record"), s, at("a.csv"), stream); !errors.Is(err, ErrStream) {
+			t.Errorf("%s: %v", stream, err)
+		}
+	}
+	if text, err := os.ReadFile(at("record")); err != nil || strings.Contains(string(text), `"-"`) || strings.Contains(string(text), "null") {
+		t.Errorf("the record has a stream: %s, %v", text, err)
+	}
 	want(false, at("a.csv"), at("b.csv"))
 	want(false, "s3://bucket/u.parquet")
-	if got, err := WasChecked(t.Context(), at("record"), other, at("a.csv")); err != nil || got {
-		t.Errorf("another schema: %v, %v", got, err)
+	if err := FindCheck(t.Context(), at("record"), other, at("a.csv")); !errors.Is(err, ErrUnchecked) {
+		t.Errorf("another schema: %v", err)
 	}
 	t.Chdir(dir)
 	want(true, "a.csv")
@@ -55,7 +65,30 @@ func TestRecordHasTablesAsTheyWere(t *testing.T) {
 	}
 	want(false, "in")
 	want(true, "in/d.csv")
-	if _, err := WasChecked(t.Context(), at("record"), s, "none.csv"); !errors.Is(err, fs.ErrNotExist) {
+	// So is a database in a file, also if its newest rows are still beside it.
+	for _, address := range []string{"sqlite:a.db?table=t", "sqlite://" + at("a.db") + "?table=t"} {
+		write := func(name string) {
+			t.Helper()
+			if err := os.WriteFile(name, []byte(address), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			later = later.Add(time.Second)
+			if err := os.Chtimes(name, later, later); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, change := range []func(){func() { write("a.db") }, func() { write("a.db-wal") }, func() { write("a.db-wal") },
+			func() { write("a.db") }, func() { os.Remove("a.db-wal"); write("a.db") }} {
+			change()
+			want(false, address)
+			if err := record(address); err != nil {
+				t.Fatal(err)
+			}
+			want(true, address)
+			want(false, strings.Replace(address, "=t", "=u", 1))
+		}
+	}
+	if err := FindCheck(t.Context(), at("record"), s, "none.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	// A file that is no record stays as it is.

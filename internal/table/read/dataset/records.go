@@ -214,7 +214,8 @@ func (rs *records) trimCells(cells []span) {
 	}
 }
 
-const wantText = `must be text in UTF-8, or in the encoding that the schema declares, such as file: {encoding: windows-1252} ` +
+// WantText is the requirement of a file that is not text.
+const WantText = `must be text in UTF-8, or in the encoding that the schema declares, such as file: {encoding: windows-1252} ` +
 	`or utf-16, and its lines must end in line feeds (the name of a Parquet file ends in ".parquet", that of a packed file ` +
 	`in ".gz")`
 
@@ -230,7 +231,7 @@ func (rs *records) readNames() ([]string, error) {
 	names := make([]string, len(rs.fields))
 	for i, name := range rs.fields {
 		if !utf8.Valid(name) || bytes.ContainsAny(name, "\x00\r") {
-			return nil, rs.loseRecords(cmp.Or(describeForeign(rs.file, string(rs.fields[0])), wantText))
+			return nil, rs.loseRecords(cmp.Or(describeForeign(rs.file, string(rs.fields[0])), WantText))
 		}
 		names[i] = string(name)
 	}

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -208,5 +209,21 @@ func TestAppendFromStandardInput(t *testing.T) {
 	if err := CopyRows(context.Background(), tinySchema(), in, &out, CSV, scored(), nil, "-"); err != nil ||
 		out.String() != "a,p,c,label,score\n1,2,x,no,0\n" {
 		t.Errorf("got %q, error %v", &out, err)
+	}
+}
+
+// A file that could not be read on may have rows: that there are none is not said.
+func TestFaultLeavesRowsUncounted(t *testing.T) {
+	s := tinySchema()
+	s.Relation = "replace-one"
+	for _, text := range []string{"x,z,y\n1,2,a\n", "x\xe4,y\n1,a\n", "y\na\n"} {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Check(t.Context(), s, Options{}, path)
+		if err != nil || len(got.Faults) != 1 || strings.Contains(got.Faults[0].Fault, "at least one row") {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
 	}
 }

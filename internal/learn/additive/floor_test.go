@@ -63,7 +63,7 @@ func TestLabelsAloneAreNoWorseThanShares(t *testing.T) {
 	}
 	cells, fits := []cell{{600, 60, 0.1, 0, -2.2, 1}, {100, 3, 0.1, 0, -1, 1}, {800, 2, 0.1, 0, -1, 0}}, 4
 	if size.Long() {
-		fits = 20
+		fits = 10
 		for _, rows := range []int{100, 652, 3000, 10_000} {
 			for _, columns := range []int{2, 5, 20, 60} {
 				for _, eps := range []float64{0.01, 0.03, 0.1, 0.3, 1} {

@@ -163,7 +163,7 @@ func (c *Coder) wholeDigits(cell []byte) (digits []byte, ok bool) {
 		return nil, false
 	}
 	if whole, rest, _ := bytes.Cut(text, []byte(".")); len(whole) > 0 && len(bytes.Trim(rest, "0")) == 0 &&
-		countDigits(unsigned) > 0 && bytes.IndexAny(whole, "eE") < 0 {
+		countDigits(unsigned) > 0 && !bytes.ContainsAny(whole, "eE") {
 		text = whole
 	} else if x, ok := ParseDecimal(text); ok && x == float64(int64(x)) && x < 1<<53 && x > -1<<53 {
 		text = AppendDecimal(nil, x)

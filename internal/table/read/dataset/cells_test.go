@@ -220,7 +220,7 @@ columns:
 // has leaves no trace.
 func TestCellsKeepTheirTypes(t *testing.T) {
 	s := parseSchema(t, cellsSchema)
-	values := map[byte][]any{'i': {12, -3, 1 << 60, 0, 1}, 'u': {uint64(1), uint64(1 << 63)}, 'f': {1.0, 0.5, 1e300, -0.0},
+	values := map[byte][]any{'i': {12, -3, 1 << 60, 0, 1}, 'u': {uint64(1), uint64(1 << 63)}, 'f': {1.0, 0.5, 1e300, math.Copysign(0, -1)},
 		's': {float32(1), float32(0.1), float32(math.Inf(1))}, 'b': {true, false}, 'd': {dayValue(18000), dayValue(0), dayValue(-1 << 40)},
 		'z': {instantValue(1_600_000_000), instantValue(-1)}, 't': {"x", "1", "1.0", "true", "31.12.2020", "3,5", "?", ""},
 		'x': {exactValue("1"), exactValue("-12.50"), exactValue("1.0")}, '-': {nil}}

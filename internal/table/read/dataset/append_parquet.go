@@ -125,6 +125,9 @@ func (p *parquetSink) keepText(c *cell) parquet.Value {
 }
 
 func (p *parquetSink) flushRows() error {
+	if p.rows == 0 { // the library would take the address of a first value
+		return nil
+	}
 	for i, column := range p.w.ColumnWriters() {
 		if _, err := column.WriteRowValues(p.pending[i]); err != nil {
 			return err

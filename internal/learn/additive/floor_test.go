@@ -82,17 +82,7 @@ func TestLabelsAloneAreNoWorseThanShares(t *testing.T) {
 			var off, square float64
 			for k := range fits {
 				tab := invent(uint64(2+k), c.rows, c.columns, c.base, c.effect)
-				p := Params{}
-				p.Epsilon, _ = dp.EpsilonOf(c.eps)
-				p.Delta, _ = dp.DeltaOf(c.delta)
-				pl, err := p.Plan(tab.Schema, c.rows)
-				if err != nil {
-					t.Fatal(err)
-				}
-				scores, err := learntest.Fit(t, pl, tab, nil, uint64(k)).Scores(test.Cols, test.Rows)
-				if err != nil {
-					t.Fatal(err)
-				}
+				scores := scoreFit(t, tab, test, c.eps, c.delta, uint64(k))
 				x := meanLoss(test.Labels, scores) - meanLoss(test.Labels, []float64{releaseShare(tab.Labels, c.eps, uint64(k))})
 				off, square = off+x/float64(fits), square+x*x/float64(fits)
 			}
@@ -131,17 +121,7 @@ func TestMeanScoreIsTheKnownRate(t *testing.T) {
 					tab.Schema.Columns[j].Role = schema.Private
 				}
 			}
-			p := Params{}
-			p.Epsilon, _ = dp.EpsilonOf(c.eps)
-			p.Delta, _ = dp.DeltaOf(c.delta)
-			pl, err := p.Plan(tab.Schema, c.rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			scores, err := learntest.Fit(t, pl, tab, nil, uint64(k)).Scores(tab.Cols, tab.Rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scores := scoreFit(t, tab, tab, c.eps, c.delta, uint64(k))
 			mean, rate := 0.0, 0.0
 			for i, p := range scores {
 				mean, rate = mean+p/float64(c.rows), rate+float64(tab.Labels[i])/float64(c.rows)
@@ -152,6 +132,23 @@ func TestMeanScoreIsTheKnownRate(t *testing.T) {
 			t.Errorf("%+v: the mean score is off by %.2f of the rarer class", c, off)
 		}
 	}
+}
+
+// scoreFit trains on a table and returns the scores of the rows of another.
+func scoreFit(t *testing.T, tab, rows *dataset.Table, eps, delta float64, seed uint64) []float64 {
+	t.Helper()
+	p := Params{}
+	p.Epsilon, _ = dp.EpsilonOf(eps)
+	p.Delta, _ = dp.DeltaOf(delta)
+	pl, err := p.Plan(tab.Schema, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := learntest.Fit(t, pl, tab, nil, seed).Scores(rows.Cols, rows.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scores
 }
 
 // meanLoss is the log loss of scores, or of one for all rows.

@@ -200,7 +200,7 @@ func TestIntervalsHoldWhatNoiseDoes(t *testing.T) {
 		{"two passes", 20_000, 2 * dp.Nano, 0, dp.ReplaceOne, false},
 		{"gaussian", 20_000, dp.Nano / 2, 1e-5 * dp.Femto, dp.ReplaceOne, false},
 		{"label alone", 4_000, dp.Nano, 0, dp.ReplaceOne, true},
-		{"label alone, gaussian", 1_000, dp.Nano / 4, 9e-4 * dp.Femto, dp.ReplaceOne, true},
+		{"label alone, gaussian", 2_000, dp.Nano, 4e-4 * dp.Femto, dp.ReplaceOne, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in, halves := 0.0, 0.0

@@ -29,6 +29,7 @@ import (
 func settings() map[string]func(*Params, *schema.Schema) {
 	return map[string]func(*Params, *schema.Schema){
 		"partly private":    func(p *Params, s *schema.Schema) {},
+		"by default":        func(p *Params, s *schema.Schema) { p.Output, p.ClassWeights = AutoOutput, AutoWeights },
 		"paper sensitivity": func(p *Params, s *schema.Schema) { p.Sensitivity = Paper },
 		"ordinal, zero":     func(p *Params, s *schema.Schema) { p.Encoding, p.Intercept = feature.Ordinal, InterceptZero },
 		"selected":          func(p *Params, s *schema.Schema) { p.Intercept, p.Candidates = InterceptSelected, 5 },
@@ -114,7 +115,7 @@ func withTable(tab *dataset.Table, set func(*Params, *schema.Schema), eps dp.Eps
 	s := *tab.Schema
 	s.Columns = append([]schema.Column(nil), s.Columns...)
 	tab.Schema = &s
-	p := Defaults()
+	p := Printed()
 	p.Epsilon, p.Rounds = eps, rounds
 	set(&p, &s)
 	return tab, p, func() (learn.Plan, error) { return p.Plan(&s, tab.Rows) }
@@ -633,7 +634,7 @@ func TestPlanRefuses(t *testing.T) {
 		"private-label": func(p *Params) { p.PrivateLabel = LabelDP }, // the label is public
 		"class-weights": func(p *Params) { p.ClassWeights = "" },
 		"positives":     func(p *Params) { p.Positives = 1.5 },
-		"public-part":   func(p *Params) { p.PublicPart = Scores }, // the output is votes
+		"public-part":   func(p *Params) { p.PublicPart, p.Output = Scores, Votes },
 	} {
 		p := Defaults()
 		p.Epsilon = dp.Nano
@@ -654,7 +655,7 @@ func TestPlanRefuses(t *testing.T) {
 	if _, err := p.Plan(&weighed, 100); err == nil || !contains(err.Error(), "class-weights") {
 		t.Errorf("weights that are declared and balanced: %v", err)
 	}
-	p.ClassWeights, p.Sensitivity = Declared, Paper
+	p.ClassWeights, p.Sensitivity = AutoWeights, Paper
 	if _, err := p.Plan(&weighed, 100); err == nil || !contains(err.Error(), "sensitivity") {
 		t.Errorf("weights under the paper's bound: %v", err)
 	}
@@ -712,11 +713,17 @@ func TestFactsOfTheClasses(t *testing.T) {
 		balance any
 		noise   float64 // c1·c2/(rows as they count)/ε; 0: not told
 	}{
-		{func(*Params, *schema.Schema) {}, true, nil, c / round / n},
-		{func(p *Params, _ *schema.Schema) { p.Positives = 0.24 }, false, 0.24, c / round / n},
-		{func(p *Params, _ *schema.Schema) { p.Positives = 0.45 }, true, 0.45, c / round / n},
-		{func(p *Params, _ *schema.Schema) { p.ClassWeights = Balanced }, true, nil, 0},
-		{func(p *Params, _ *schema.Schema) { p.ClassWeights, p.Positives = Balanced, 0.24 }, true, "weights",
+		{func(p *Params, _ *schema.Schema) { p.ClassWeights = Declared }, true, nil, c / round / n},
+		{func(p *Params, _ *schema.Schema) { p.ClassWeights, p.Positives = Declared, 0.24 }, false, 0.24, c / round / n},
+		{func(p *Params, _ *schema.Schema) { p.ClassWeights, p.Positives = Declared, 0.45 }, true, 0.45, c / round / n},
+		{func(p *Params, s *schema.Schema) {
+			p.Positives, s.Label.Role, s.Label.Default = 0.24, schema.Private, 0
+		}, false, 0.24, c / round / n},
+		{func(*Params, *schema.Schema) {}, true, "weights", c / round / n}, // as if equally frequent
+		{func(p *Params, s *schema.Schema) {
+			p.ClassWeights, s.Label.Role, s.Label.Default = Balanced, schema.Private, 0
+		}, true, nil, 0},
+		{func(p *Params, _ *schema.Schema) { p.Positives = 0.24 }, true, "weights",
 			c / round / (0.48 * n)},
 		{func(p *Params, s *schema.Schema) {
 			p.ClassWeights, p.Positives, s.Label.Role, s.Label.Default = Balanced, 0.24, schema.Private, 0

@@ -17,6 +17,9 @@ import (
 type ClassWeights string
 
 const (
+	// AutoWeights is Balanced if the label is public, where that costs nothing, unless the schema declares
+	// weights. Otherwise, and with Sensitivity Paper, it is Declared.
+	AutoWeights ClassWeights = "auto"
 	// Declared uses the weights that the schema declares for the label; without any, all rows have
 	// equal weight, as in the paper.
 	Declared ClassWeights = "declared"
@@ -133,8 +136,8 @@ func (p Params) checkClasses(s *schema.Schema) error {
 	}
 	w := s.Label.Weights
 	switch {
-	case p.ClassWeights != Declared && p.ClassWeights != Balanced:
-		return bad("class-weights", `must be "declared" or "balanced"`, p.ClassWeights)
+	case p.ClassWeights != AutoWeights && p.ClassWeights != Declared && p.ClassWeights != Balanced:
+		return bad("class-weights", `must be "auto", "declared" or "balanced"`, p.ClassWeights)
 	case p.ClassWeights == Balanced && w != nil:
 		return bad("class-weights", `must be "declared", since the schema declares weights of classes`, p.ClassWeights)
 	case p.Positives != 0 && !(p.Positives >= leastShare && p.Positives <= 1-leastShare):
@@ -209,13 +212,16 @@ func (pl *Plan) describeBalance() (learn.Fact, balance) {
 		case pl.public == nil:
 			by = "by the declared share"
 		}
-		return how("weights", "rows are weighed so that both classes weigh the same, "+by), known
+		return how("weights", "rows are weighed so that both classes weigh the same, "+by+". Scores are as if both were "+
+			"equally frequent: from 1/2 on, mistakes about either class count alike, so that accuracy may be below that of "+
+			"the frequent class alone"), known
 	}
+	ask := "weigh both alike (class-weights balanced, " + pl.describeBalancePrice() + ")"
 	ratio, share := pl.heavier()
 	if share == 0 {
 		return how(nil, "the paper balances the classes. If one is rare, every classifier errs on few rows, and "+
-			"the model may always predict the frequent class. Declare the rarer one's share (positives), weigh both alike "+
-			"(class-weights balanced), or take the default learner"), unknown
+			"the model may always predict the frequent class. Declare the rarer one's share (positives), "+ask+
+			", or take the default learner"), unknown
 	}
 	least := ratio * share / (ratio*share + 1 - share)
 	least = min(least, 1-least)
@@ -223,6 +229,20 @@ func (pl *Plan) describeBalance() (learn.Fact, balance) {
 		return how(least, fmt.Sprintf("the lighter class makes %.3g of the rows as they are weighed", least)), known
 	}
 	return how(least, fmt.Sprintf("the lighter class makes %.3g of the rows as they are weighed: the frequent class "+
-		"alone errs as rarely as that, and random classifiers seldom less; weigh both alike (class-weights balanced), "+
-		"balance the rows, or take the default learner", least)), uneven
+		"alone errs as rarely as that, and random classifiers seldom less; %s, balance the rows, or take the default learner",
+		least, ask)), uneven
+}
+
+// describeBalancePrice says what Balanced would cost in place of Declared.
+func (pl *Plan) describeBalancePrice() string {
+	asked := *pl
+	asked.ClassWeights = Balanced
+	if !asked.paysForShares() {
+		return "which costs nothing"
+	}
+	asked.bill = nil
+	if asked.splitEpsilon() != nil {
+		return "for a part of ε"
+	}
+	return fmt.Sprintf("for ε = %s of the price", asked.share)
 }

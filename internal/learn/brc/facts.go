@@ -62,6 +62,10 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: "noise scales need the number of rows", Next: dp.Step{Kind: dp.GiveParam, Name: "rows"}})
 	}
 	n, e := pl.countedRows(float64(pl.rows)), pl.shares[0].err.Float()
+	even := n == 0 && pl.scope == dp.PrivateFeatures // the noise if both classes were equally frequent
+	if even {
+		n = float64(pl.rows)
+	}
 	if n == 0 {
 		return append(f, learn.Fact{Key: "noise_scale", Value: nil,
 			Text: "noise scales of weighed classes need the share of the positive class",
@@ -82,21 +86,25 @@ func (pl *Plan) Facts() []learn.Fact {
 	// Section 4: T, c1, c2 should keep c1·c2·T/(εn) at a small constant, say 1/2,
 	// for the ε that errors are released with.
 	holds := paper <= 0.5*(1+1e-9) // a half that was rounded is a half
-	balance, even := pl.describeBalance()
+	weights, state := pl.describeBalance()
+	next := dp.Step{}
 	verdict := "the noise is small against the errors"
 	switch {
 	case !holds:
 		verdict = fmt.Sprintf("FAILS: expect an erratic model; about ε ≥ %s, n ≥ %.0f or T ≤ %.0f would satisfy it",
 			learn.Digits(2*paper*pl.Epsilon.Float(), 3), 2*paper*float64(pl.rows), max(1, float64(pl.Rounds)/(2*paper)))
-	case even == known:
+	case even:
+		verdict += " if both classes are equally frequent, and 1/(2p) times as large if one has the share p"
+		next = dp.Step{Kind: dp.GiveParam, Name: "positives"}
+	case state == known:
 		verdict = "holds: " + verdict
-	case even == uneven:
+	case state == uneven:
 		holds = false
 		verdict = "FAILS for these classes: " + verdict + ", but the model will mostly answer the frequent class"
 	default:
 		verdict += " if the classes are balanced; if one is rare, see the next line"
 	}
 	return append(f, learn.Fact{Key: "rule_of_thumb", Value: paper,
-		Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %s, %s", learn.Digits(paper, 3), verdict)},
-		learn.Fact{Key: "rule_of_thumb_holds", Value: holds}, balance)
+		Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %s, %s", learn.Digits(paper, 3), verdict), Next: next},
+		learn.Fact{Key: "rule_of_thumb_holds", Value: holds}, weights)
 }

@@ -80,6 +80,9 @@ const (
 type Output string
 
 const (
+	// AutoOutput is Linear if the label is public, unless the subroutine is Shape, and otherwise Votes.
+	// With Sensitivity Paper it is Votes.
+	AutoOutput Output = "auto"
 	// Votes adds up signs: H(x) = sign(Σ α_t·sign(h_t(x))), with h_t in {-1, +1}, as in section 3.1.
 	Votes Output = "votes"
 	// Linear adds up the values of the linear functions: H(x) = sign(Σ α_t·h_t(x)), with real h_t(x),
@@ -98,9 +101,17 @@ const (
 	LabelDP PrivateLabel = "labeldp"
 )
 
-// Defaults returns the paper's choices (section 5.1), without ε. If the label is private, which the
-// paper does not cover, a fifth of ε is for the public classifier (evidence/guarantees/brc.md).
+// Defaults returns the paper's choices (section 5.1), without ε, but for class weights and output, which
+// are automatic, because the paper balances its tables first. If the label is private, which the paper
+// does not cover, a fifth of ε is for the public classifier (evidence/guarantees/brc.md).
 func Defaults() Params {
+	p := Printed()
+	p.Output, p.ClassWeights = AutoOutput, AutoWeights
+	return p
+}
+
+// Printed is Defaults with the weights and the output of the paper. Its noise is still Tight.
+func Printed() Params {
 	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight,
 		Intercept: InterceptUniform, Subroutine: Random, Output: Votes, Candidates: 9, PrivateLabel: Everything,
 		PublicShare: 0.2, ClassWeights: Declared, PublicPart: Answers}
@@ -114,7 +125,7 @@ const (
 	maxStumps     = 4096
 )
 
-// Plan is a checked Params with the bill. It holds no data.
+// Plan is a checked Params with the bill, in which nothing is automatic any more. It holds no data.
 type Plan struct {
 	Params
 	s       *schema.Schema
@@ -152,6 +163,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	pl := &Plan{Params: p, s: s, rows: rows}
 	if err := pl.divideColumns(); err != nil {
+		return nil, err
+	}
+	if err := pl.settleOutput(); err != nil {
 		return nil, err
 	}
 	if err := learn.CheckDefaults("brc", s, pl.scope, p.NotPrivate); err != nil {
@@ -201,6 +215,29 @@ func (pl *Plan) divideColumns() error {
 	return err
 }
 
+// settleOutput replaces automatic class weights and output. Where the label is public, weights that
+// balance the classes cost nothing.
+func (pl *Plan) settleOutput() error {
+	free := pl.scope == dp.PrivateFeatures && pl.Sensitivity == Tight
+	if pl.ClassWeights == AutoWeights {
+		pl.ClassWeights = Declared
+		if free && pl.s.Label.Weights == nil {
+			pl.ClassWeights = Balanced
+		}
+	}
+	if pl.Output == AutoOutput {
+		pl.Output = Votes
+		if free && pl.Subroutine != Shape {
+			pl.Output = Linear
+		}
+	}
+	if pl.PublicPart == Scores && pl.Output != Linear {
+		return &dp.ParamError{Op: "brc", Param: "public-part",
+			Want: `must be "answers" where the output is "votes", which adds up answers`, Got: pl.PublicPart}
+	}
+	return nil
+}
+
 func (p Params) checkRanges(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "brc", Param: param, Want: want, Got: got}
@@ -225,8 +262,8 @@ func (p Params) checkRanges(s *schema.Schema) error {
 		return bad("intercept", `must be "uniform", "zero" or "selected"`, p.Intercept)
 	case p.Subroutine != Random && p.Subroutine != Bayes && p.Subroutine != Shape && p.Subroutine != Stump:
 		return bad("subroutine", `must be "random", "bayes", "shape" or "stump"`, p.Subroutine)
-	case p.Output != Votes && p.Output != Linear:
-		return bad("output", `must be "votes" or "linear"`, p.Output)
+	case p.Output != AutoOutput && p.Output != Votes && p.Output != Linear:
+		return bad("output", `must be "auto", "votes" or "linear"`, p.Output)
 	case p.Subroutine == Shape && p.Output == Linear:
 		return bad("output", `must be "votes" with shapes, whose values are their answers`, p.Output)
 	case p.Subroutine != Random && p.Intercept == InterceptSelected:
@@ -242,8 +279,6 @@ func (p Params) checkRanges(s *schema.Schema) error {
 			`relation is "replace-one"`, p.PrivateLabel)
 	case p.PublicPart != Answers && p.PublicPart != Scores:
 		return bad("public-part", `must be "answers" or "scores"`, p.PublicPart)
-	case p.PublicPart == Scores && p.Output != Linear:
-		return bad("public-part", `must be "answers" where the output is "votes", which adds up answers`, p.PublicPart)
 	case p.PrivateLabel == LabelDP && !(p.PublicShare > 0 && p.PublicShare < 1):
 		return bad("public-share", "must be above 0 and below 1", p.PublicShare)
 	}

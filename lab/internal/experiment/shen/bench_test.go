@@ -54,7 +54,7 @@ func fixedRows(all *dataset.Table) (rows []int) {
 }
 
 func trainOnce(b *testing.B, t *memory.Table) {
-	p := brc.Defaults()
+	p := brc.Printed()
 	p.Epsilon, p.Encoding = 160_000_000, feature.Ordinal
 	plan, err := p.Plan(t.Schema(), t.Rows())
 	if err != nil {

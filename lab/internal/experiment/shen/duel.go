@@ -138,7 +138,7 @@ func linearLine() contender {
 	c := brcLine(brcLinear, "BRC, linear", false)
 	c.parameters = linearOutput
 	c.plan = func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
-		b := brc.Defaults()
+		b := brc.Printed()
 		b.Epsilon, b.Encoding, b.Sensitivity, b.Output = eps, feature.Ordinal, brc.Paper, brc.Linear
 		return b.Plan(s, rows)
 	}
@@ -149,7 +149,7 @@ func linearLine() contender {
 func brcLine(series, label string, everything bool) contender {
 	return contender{series, label, sensitivity + string(brc.Paper), everything,
 		func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
-			b := brc.Defaults()
+			b := brc.Printed()
 			b.Epsilon, b.Encoding, b.Sensitivity = eps, feature.Ordinal, brc.Paper
 			return b.Plan(s, rows)
 		}}

@@ -68,7 +68,7 @@ func openEdges(ctx context.Context, w *frame.World) (frame.Setup, error) {
 }
 
 func (t *trial) measureEdges(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-	b := brc.Defaults()
+	b := brc.Printed()
 	b.NotPrivate, b.Rounds, b.Encoding = true, edgeRounds, feature.Ordinal
 	b.C1, b.C2 = edgeLines[p.Series], edgeLines[p.Series]
 	plan, err := b.Plan(t.train.Schema(), t.train.Rows())

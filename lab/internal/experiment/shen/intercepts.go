@@ -47,7 +47,7 @@ func newIntercepts() *frame.Figure {
 func interceptLine(series, label string, how brc.Intercept, candidates int) contender {
 	return contender{series, label, fmt.Sprintf("intercept=%s candidates=%d", how, candidates), true,
 		func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
-			b := brc.Defaults()
+			b := brc.Printed()
 			b.Epsilon, b.Encoding, b.Intercept = eps, feature.Ordinal, how
 			if candidates > 0 {
 				b.Candidates = candidates

@@ -272,7 +272,7 @@ func (t *trial) newPlan(p frame.Point) (learn.Plan, error) {
 		}
 		return e.Plan(s, n)
 	}
-	b := brc.Defaults()
+	b := brc.Printed()
 	b.Epsilon, b.Encoding = p.Epsilon, enc
 	if p.Parameters == linearOutput {
 		b.Sensitivity, b.Output = brc.Paper, brc.Linear

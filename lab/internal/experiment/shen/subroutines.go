@@ -50,7 +50,7 @@ func newSubroutines() *frame.Figure {
 func subroutineLine(series, label string, sub brc.Subroutine, candidates int, out brc.Output) contender {
 	return contender{series, label, fmt.Sprintf("subroutine=%s candidates=%d output=%s", sub, candidates, out), true,
 		func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
-			b := brc.Defaults()
+			b := brc.Printed()
 			b.Epsilon, b.Encoding, b.Subroutine, b.Output = eps, feature.Ordinal, sub, out
 			if candidates > 0 {
 				b.Candidates = candidates

@@ -82,14 +82,11 @@ func settings() map[string]func(*Params, *schema.Schema) {
 		"weights, stumps, private label": func(p *Params, s *schema.Schema) {
 			p.Subroutine, s.Label.Weights, s.Label.Role, s.Label.Default = Stump, []float64{3, 1}, schema.Private, 0
 		},
-		"scores": func(p *Params, s *schema.Schema) { p.Output, p.PublicPart = Linear, Scores },
-		"no public column": func(p *Params, s *schema.Schema) {
-			for j := range s.Columns {
-				s.Columns[j].Role = schema.Private
-				if d := s.Columns[j].Lower; s.Columns[j].Kind == schema.Number {
-					s.Columns[j].Default = &d
-				}
-			}
+		"scores":           func(p *Params, s *schema.Schema) { p.Output, p.PublicPart = Linear, Scores },
+		"no public column": func(_ *Params, s *schema.Schema) { hideColumns(s) },
+		"no public column, by default": func(p *Params, s *schema.Schema) {
+			p.Output, p.ClassWeights = AutoOutput, AutoWeights
+			hideColumns(s)
 		},
 		"add-remove": func(p *Params, s *schema.Schema) { s.Relation = dp.AddRemove },
 		"add-remove selected": func(p *Params, s *schema.Schema) {
@@ -101,6 +98,15 @@ func settings() map[string]func(*Params, *schema.Schema) {
 			p.Epsilon, p.NotPrivate, p.Subroutine = 0, true, Stump
 			s.Label.Role, s.Label.Default, p.PrivateLabel = schema.Private, 0, LabelDP
 		},
+	}
+}
+
+func hideColumns(s *schema.Schema) {
+	for j := range s.Columns {
+		s.Columns[j].Role = schema.Private
+		if d := s.Columns[j].Lower; s.Columns[j].Kind == schema.Number {
+			s.Columns[j].Default = &d
+		}
 	}
 }
 

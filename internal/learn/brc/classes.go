@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/guard/mistakes"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -67,14 +68,14 @@ func (pl *Plan) weighsClasses() bool { return pl.ClassWeights == Balanced || pl.
 
 // paysForShares reports whether the classes' shares are released for a part of ε.
 func (pl *Plan) paysForShares() bool {
-	return pl.ClassWeights == Balanced && pl.public == nil && pl.Positives == 0
+	return pl.ClassWeights == Balanced && pl.scope == dp.WholeRow && pl.Positives == 0
 }
 
 const sharesLabel = "share of the positive class"
 
 // weighClasses gives the rows of both sides the weights of their classes.
-func (pl *Plan) weighClasses(rows *mistakes.Rows, pub *publicSide) error {
-	u, err := pl.unitsOfClasses(rows, pub)
+func (pl *Plan) weighClasses(g *guard.Guard, rows *mistakes.Rows, pub *publicSide) error {
+	u, err := pl.unitsOfClasses(g, rows, pub)
 	if err != nil {
 		return err
 	}
@@ -86,14 +87,17 @@ func (pl *Plan) weighClasses(rows *mistakes.Rows, pub *publicSide) error {
 
 // unitsOfClasses returns the weights of the classes. Only the last case uses protected rows, and pays
 // for it.
-func (pl *Plan) unitsOfClasses(rows *mistakes.Rows, pub *publicSide) (classUnit, error) {
+func (pl *Plan) unitsOfClasses(g *guard.Guard, rows *mistakes.Rows, pub *publicSide) (classUnit, error) {
 	switch {
 	case pl.ClassWeights == Declared && pl.s.Label.Weights != nil:
 		return unitsOf(pl.s.Label.Weights), nil
 	case pl.ClassWeights == Declared:
 		return evenUnits, nil
-	case pub != nil && pl.labels == nil:
+	case pl.scope == dp.PrivateFeatures && pub != nil:
 		return balancedUnits(pl.s, pub.shareOfPositives()), nil
+	case pl.scope == dp.PrivateFeatures:
+		share, err := pl.countPositives(g)
+		return balancedUnits(pl.s, share), err
 	case pub != nil:
 		return balancedUnits(pl.s, believable(pub.shareOfPositives())), nil
 	case pl.Positives != 0:
@@ -104,6 +108,20 @@ func (pl *Plan) unitsOfClasses(rows *mistakes.Rows, pub *publicSide) (classUnit,
 }
 
 func believable(share float64) float64 { return min(1-leastShare, max(leastShare, share)) }
+
+// countPositives returns the share of rows whose public label is positive.
+func (pl *Plan) countPositives(g *guard.Guard) (float64, error) {
+	all, err := g.Groups(nil)
+	if err != nil {
+		return 0, err
+	}
+	classes, err := all.Classes()
+	if err != nil {
+		return 0, err
+	}
+	p := publicSide{weights: classes, positive: pl.s.Label.Positive}
+	return p.shareOfPositives(), nil
+}
 
 // shareOfPositives is the positive share among the rows of the public side, before any round.
 func (p *publicSide) shareOfPositives() float64 {
@@ -209,7 +227,7 @@ func (pl *Plan) describeBalance() (learn.Fact, balance) {
 			by = fmt.Sprintf("by their shares, released for ε = %s", pl.share)
 		case pl.labels != nil:
 			by = "by the public classifier's own release"
-		case pl.public == nil:
+		case pl.scope == dp.WholeRow:
 			by = "by the declared share"
 		}
 		return how("weights", "rows are weighed so that both classes weigh the same, "+by+". Scores are as if both were "+

@@ -104,7 +104,7 @@ func TestDefaultsFollowTheLabelsRole(t *testing.T) {
 		"paper sensitivity": {func(p *Params, _ *schema.Schema) { p.Sensitivity = Paper }, Declared, Votes},
 		"no public column": {func(_ *Params, s *schema.Schema) {
 			s.Columns[5].Role = schema.Private
-		}, Declared, Votes},
+		}, Balanced, Linear},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tab := unbalanced(t, 300, 1)

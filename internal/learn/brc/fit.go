@@ -36,7 +36,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
-	if err := pl.weighClasses(rows, pub); err != nil {
+	if err := pl.weighClasses(g, rows, pub); err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
 	if pub != nil {

@@ -186,6 +186,8 @@ func (pl *Plan) divideColumns() error {
 	public, private := s.ByRole(schema.Public), s.ByRole(schema.Private)
 	hidden := s.Label.Role == schema.Private
 	switch {
+	case len(public) == 0 && s.Relation == dp.ReplaceOne && !hidden:
+		pl.scope, pl.why = dp.PrivateFeatures, "the label is public, and no column"
 	case len(public) == 0:
 		pl.scope, pl.why = dp.WholeRow, "no column is public"
 	case s.Relation != dp.ReplaceOne:
@@ -208,8 +210,10 @@ func (pl *Plan) divideColumns() error {
 	var err error
 	if pl.scope == dp.WholeRow {
 		private = s.Features()
-	} else if pl.public, err = feature.NewSpace(s, pl.Encoding, public); err != nil {
-		return err
+	} else if len(public) > 0 {
+		if pl.public, err = feature.NewSpace(s, pl.Encoding, public); err != nil {
+			return err
+		}
 	}
 	pl.private, err = feature.NewSpace(s, pl.Encoding, private)
 	return err

@@ -39,7 +39,7 @@ ledgers are those of discreet, which reads and scores the models.`,
   discreet-lab experiment run shen/fig2a --out figures
   discreet-lab report figures --out report.html
   discreet-lab train --data t.csv --schema t.yaml --learner pate --epsilon 1 --model m.json`,
-	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newReportCommand(), a.newCoverageCommand(), a.newCensusCommand(), a.NewPlanCommand(),
+	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newFloorCommand(), a.newReportCommand(), a.newCoverageCommand(), a.newCensusCommand(), a.NewPlanCommand(),
 		a.NewTrainCommand(),
 		a.NewAuditCommand(), a.newAttackCommand(), a.newCompareCommand())
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
@@ -466,11 +468,18 @@ func (t *calibrationTrial) evaluate(scores []float64) (*metrics.Report, error) {
 // half a row added to each, or at an ε as noisy counts have them, of which a row moves one or two.
 func (t *calibrationTrial) scoreShares(eps dp.Epsilon, exit *mech.Exit) []float64 {
 	classes := t.train.Schema.Classes()
-	counts := make([]float64, classes)
-	for _, l := range t.train.Labels {
-		counts[l]++
+	counts, of := make([]float64, classes), map[uint32]float64{}
+	for _, p := range t.train.Persons {
+		of[p]++
 	}
-	rows := float64(t.train.Rows)
+	for i, l := range t.train.Labels {
+		if t.train.Persons == nil {
+			counts[l]++
+		} else { // rows of a person count for one
+			counts[l] += 1 / of[t.train.Persons[i]]
+		}
+	}
+	rows := floats.Sum(counts)
 	shares := make([]float64, classes)
 	for k, n := range counts {
 		shares[k] = (n + 0.5) / (rows + 0.5*float64(classes))
@@ -494,10 +503,10 @@ func (t *calibrationTrial) releaseShares(counts []float64, eps dp.Epsilon, exit 
 	}
 	var values []mech.Ratio
 	for _, n := range counts {
-		values = append(values, mech.Ratio{Num: int64(n), Den: 1})
+		values = append(values, mech.Ratio{Num: int64(math.Round(n)), Den: 1})
 	}
 	noisy := exit.Release("rows of a class", mech.Sized(mech.LaplaceFor(eps, moves, len(counts))), values...)
-	rows, noise := float64(t.train.Rows), math.Sqrt2*moves/eps.Float()
+	rows, noise := floats.Sum(counts), math.Sqrt2*moves/eps.Float()
 	deviation := func(float64) float64 { return noise }
 	if !open {
 		rows = 0

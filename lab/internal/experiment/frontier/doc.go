@@ -14,6 +14,9 @@
 //	persons.go       all rows of a person protected together
 //	calibration.go   log loss, calibration error and AUC against ε on all tables
 //	generated.go     the invented ones among those
+//
+// And what a change of the default learner is judged by: quick.go, the panel on real tables and those that
+// sketches.go draws; compare.go, its worst cells; floor.go, whether any kind of table is worse than a constant.
 package frontier
 
 import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"

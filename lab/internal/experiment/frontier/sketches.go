@@ -14,18 +14,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// sketch is a generated table of the quick panel, of a kind that examples lack.
+// sketch is a law that tables are drawn from, of a kind that examples lack.
 type sketch struct {
 	name    string
-	rows    int // persons if they have several rows
-	numbers int // normal, of which the first two are public
-	counts  int // small whole numbers, most of them 0
-	levels  int // of a category whose levels are as frequent as Zipf has it
+	rows    int  // persons if they have several rows
+	trains  int  // of them; 0 for 70 %
+	numbers int  // normal, of which the first two are public
+	half    bool // every other number is public instead
+	counts  int  // small whole numbers, most of them 0
+	wide    bool // counts have a median of middleCount instead
+	median  bool // which is their default
+	levels  int  // of a category whose levels are as frequent as Zipf has it
 	missing bool
 	most    int // rows of a person
+	visits  int // rows of each person
 	base    float64
-	effect  func(k int) float64 // of a number or a count, nats for one deviation
+	effect  func(k int) float64 // of a number or a count, nats for one deviation; nil for none
 	product float64             // of the product of each number and the next one
+	// Numbers have commonPart of their variance from so many values that no column has, one after another.
+	latents int
+	latent  func(g int) float64 // effect of such a value; nil for none
 }
 
 var sketches = []sketch{
@@ -35,6 +43,28 @@ var sketches = []sketch{
 	{name: "drawn: products", rows: 20_000, numbers: 12, base: -0.3, effect: falling(0.5, 0.6), product: 0.8},
 	{name: "drawn: levels, missing", rows: 20_000, numbers: 10, levels: 177, missing: true, base: -1.5, effect: falling(0.7, 0.8)},
 	{name: "drawn: persons", rows: 5_000, numbers: 8, most: 8, base: -1.7, effect: falling(0.6, 0.8)},
+	{name: "drawn: half public", rows: 20_000, trains: 7_000, numbers: 24, half: true, base: -1, effect: falling(0.5, 0.85)},
+	{name: "drawn: half public, copies", rows: 20_000, trains: 7_000, numbers: 24, half: true, base: -1, latents: 5, latent: falling(0.8, 0.8)},
+	{name: "drawn: half public, overlapping", rows: 20_000, trains: 14_000, numbers: 16, half: true, base: -0.5, latents: 3,
+		effect: falling(0.4, 0.9)},
+	{name: "drawn: half public, 3 %", rows: 20_000, trains: 14_000, numbers: 16, half: true, base: -4, latents: 3,
+		effect: falling(0.4, 0.9), latent: falling(0.5, 0.8)},
+	{name: "drawn: 5 %", rows: 20_000, trains: 14_000, numbers: 20, base: -3.4, effect: falling(0.7, 0.7)},
+	{name: "drawn: 2 %, copies", rows: 20_000, trains: 14_000, numbers: 20, base: -4.3, latents: 4, latent: falling(0.7, 0.8)},
+	{name: "drawn: 800 rows", rows: 8_000, trains: 800, numbers: 20, half: true, base: -1, effect: falling(0.7, 0.7)},
+	{name: "drawn: 800 rows, copies", rows: 8_000, trains: 800, numbers: 12, half: true, base: 0, latents: 3, latent: falling(1, 0.7)},
+	{name: "drawn: 652 rows, 110 columns", rows: 8_000, trains: 652, numbers: 110, half: true, base: -2.2, effect: falling(0.6, 0.8)},
+	{name: "drawn: 1,000 rows, 110 columns", rows: 8_000, trains: 1_000, numbers: 110, half: true, base: -1, latents: 7,
+		latent: falling(0.7, 0.8)},
+	{name: "drawn: 32 overlapping", rows: 20_000, trains: 14_000, numbers: 32, base: -1, latents: 3, latent: falling(0.8, 0.8)},
+	{name: "drawn: 32 overlapping, own effects", rows: 20_000, trains: 14_000, numbers: 32, base: -2.5, latents: 3, effect: falling(0.25, 0.95)},
+	{name: "drawn: wide counts", rows: 20_000, trains: 7_000, numbers: 2, counts: 16, wide: true, base: -1, effect: falling(0.6, 0.8)},
+	{name: "drawn: wide counts, median", rows: 20_000, trains: 7_000, numbers: 2, counts: 16, wide: true, median: true, base: -1, effect: falling(0.6, 0.8)},
+	{name: "drawn: 15 visits", rows: 2_000, trains: 600, numbers: 8, half: true, visits: 15, base: -0.3, effect: falling(0.6, 0.8)},
+	{name: "drawn: 15 visits, copies", rows: 2_000, trains: 1_000, numbers: 16, half: true, visits: 15, base: -1.5, latents: 3,
+		latent: falling(0.7, 0.8)},
+	{name: "drawn: no effect", rows: 20_000, trains: 7_000, numbers: 12, half: true, base: -1},
+	{name: "drawn: no effect, few rows", rows: 8_000, trains: 652, numbers: 60, half: true, base: -2.5},
 }
 
 // falling is an effect that changes its sign from column to column and falls by a factor.
@@ -44,6 +74,9 @@ func falling(first, by float64) func(int) float64 {
 
 const (
 	mostCount    = 20
+	mostWide     = 255 // of counts with a median of middleCount
+	middleCount  = 20
+	commonPart   = 0.6
 	missingPart  = 0.5
 	levelSpread  = 0.7 // of the effects of levels, nats
 	clusterShift = 1.2 // log-odds of a person with the most rows less those of one with a single row
@@ -52,19 +85,20 @@ const (
 func (sk *sketch) schema() (*schema.Schema, error) {
 	var text strings.Builder
 	text.WriteString("name: drawn\nunit: one row\nrelation: replace-one\n")
-	if sk.most > 0 {
+	if sk.persons() {
 		text.WriteString("person: {column: who, rows: 1}\n")
 	}
 	text.WriteString("file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n")
 	for k := range sk.numbers {
 		role := "private"
-		if k < 2 {
+		if sk.isPublic(k) {
 			role = "public"
 		}
 		fmt.Fprintf(&text, "  - {name: x%d, role: %s, number: {lower: -4, upper: 4.001, default: 0}}\n", k, role)
 	}
 	for k := range sk.counts {
-		fmt.Fprintf(&text, "  - {name: n%d, role: private, number: {lower: 0, upper: %d, default: 0, integer: true}}\n", k, mostCount)
+		fmt.Fprintf(&text, "  - {name: n%d, role: private, number: {lower: 0, upper: %d, default: %d, integer: true}}\n", k, sk.mostCount(),
+			map[bool]int{true: middleCount}[sk.median])
 	}
 	if sk.levels > 0 {
 		text.WriteString("  - {name: l, role: private, category: {levels: [0")
@@ -73,40 +107,64 @@ func (sk *sketch) schema() (*schema.Schema, error) {
 		}
 		text.WriteString("]}}\n")
 	}
-	if sk.most > 0 {
+	if sk.persons() {
 		text.WriteString("  - {name: who, role: ignored}\n")
 	}
 	text.WriteString("  - {name: y, role: public, label: {levels: [n, p], positive: p, default: n}}\n")
 	return schema.Parse([]byte(text.String()))
 }
 
-// draw draws the table, the same each time.
-func (sk *sketch) draw() (*dataset.Table, error) {
+func (sk *sketch) persons() bool { return sk.most+sk.visits > 0 }
+
+func (sk *sketch) isPublic(k int) bool { return k < 2 && !sk.half || sk.half && k%2 == 0 }
+
+func (sk *sketch) mostCount() int {
+	if sk.wide {
+		return mostWide
+	}
+	return mostCount
+}
+
+// draw draws a table; equal seeds give equal tables.
+func (sk *sketch) draw(seed uint64) (*dataset.Table, error) {
 	s, err := sk.schema()
 	if err != nil {
 		return nil, err
 	}
-	src := replay.Seeded(1, sk.name)
+	src := replay.Seeded(seed, strings.TrimSuffix(sk.name, ", median"))
 	t := &dataset.Table{Schema: s, Cols: make([]column.Column, len(s.Columns))}
 	cells := make([][]uint32, sk.numbers+sk.counts+min(1, sk.levels))
 	ofLevel := make([]float64, sk.levels)
 	for l := range ofLevel {
 		ofLevel[l] = levelSpread * drawNormal(src)
 	}
+	own, latents := make([]float64, sk.numbers), make([]float64, sk.latents)
 	for unit := range sk.rows {
-		visits := 1
+		visits := max(1, sk.visits)
 		if sk.most > 0 && rng.Below(src, 2) == 0 {
 			visits += int(rng.Below(src, uint64(sk.most)))
 		}
-		own := make([]float64, sk.numbers)
+		for g := range latents {
+			latents[g] = drawNormal(src)
+		}
 		for k := range own {
 			own[k] = drawNormal(src)
+			if sk.latents > 0 {
+				own[k] = math.Sqrt(commonPart)*latents[k%sk.latents] + math.Sqrt(1-commonPart)*own[k]
+			}
 		}
 		for range visits {
 			odds := sk.base
-			if sk.most > 0 {
+			if sk.persons() {
 				t.Persons = append(t.Persons, uint32(unit+1))
+			}
+			if sk.most > 0 {
 				odds += clusterShift * float64(visits-1) / float64(sk.most)
+			}
+			for g, z := range latents {
+				if sk.latent != nil {
+					odds += sk.latent(g) * z
+				}
 			}
 			if drawUniform(src) < 1/(1+math.Exp(-odds-sk.drawRow(src, own, ofLevel, cells, visits > 1))) {
 				t.Labels = append(t.Labels, 1)
@@ -121,7 +179,7 @@ func (sk *sketch) draw() (*dataset.Table, error) {
 		if k < sk.numbers+sk.counts {
 			n, step, from := inventedValues, inventedStep, -4.0
 			if k >= sk.numbers {
-				n, step, from = mostCount+1, 1, 0
+				n, step, from = sk.mostCount()+1, 1, 0
 			}
 			c.Codes = column.Narrow(cells[k], n)
 			for x := range n {
@@ -135,13 +193,16 @@ func (sk *sketch) draw() (*dataset.Table, error) {
 
 // drawRow draws the cells of one row and returns what they add to its log-odds.
 func (sk *sketch) drawRow(src rng.Source, own, ofLevel []float64, cells [][]uint32, again bool) (odds float64) {
-	before := 0.0
+	before, effect := 0.0, sk.effect
+	if effect == nil {
+		effect = func(int) float64 { return 0 }
+	}
 	for k := range sk.numbers {
 		x := own[k]
 		if again && k >= 2 { // half of the variance is the person's
 			x = (x + drawNormal(src)) / math.Sqrt2
 		}
-		odds += sk.effect(k) * x
+		odds += effect(k) * x
 		if sk.product > 0 && k%2 == 1 {
 			odds += sk.product * before * x
 		}
@@ -153,10 +214,16 @@ func (sk *sketch) drawRow(src rng.Source, own, ofLevel []float64, cells [][]uint
 	}
 	for k := range sk.counts {
 		n := 0
-		for n < mostCount && drawUniform(src) < 0.33 {
-			n++
+		if sk.wide {
+			z := drawNormal(src)
+			n = int(math.Min(mostWide, middleCount*math.Exp(0.8*z)+0.5))
+			odds += effect(k) * z
+		} else {
+			for n < mostCount && drawUniform(src) < 0.33 {
+				n++
+			}
+			odds += 1.6 * math.Abs(effect(k)) * (1 - math.Pow(0.5, float64(n)))
 		}
-		odds += 1.6 * math.Abs(sk.effect(k)) * (1 - math.Pow(0.5, float64(n)))
 		cells[sk.numbers+k] = append(cells[sk.numbers+k], uint32(n))
 	}
 	if sk.levels > 0 { // density of 1/(1 + level)

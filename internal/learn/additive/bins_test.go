@@ -4,7 +4,9 @@ package additive
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
@@ -306,5 +309,50 @@ func TestWhatKeepsItsSteps(t *testing.T) {
 	pair := feature.Cross(feature.NewBins(s, 0, []float64{10}), feature.NewBins(s, 3, []float64{2}))
 	if hasSlopes(s, &pair) {
 		t.Error("a pair would get slopes")
+	}
+}
+
+// Where no cell is missing, a model does not depend on the defaults of its numbers: what stands in for a missing
+// cell says nothing about the others.
+func TestBinsDoNotDependOnTheDefault(t *testing.T) {
+	fit := func(part float64) []byte {
+		text := "name: t\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
+		bounds := [][2]float64{{0, 20}, {0, 60}, {1, 40}, {0, 400}, {5, 100}, {0, 120}}
+		for k, b := range bounds {
+			text += fmt.Sprintf("  - {name: c%d, role: private, number: {lower: %g, upper: %g, default: %g, integer: true}}\n", k, b[0], b[1],
+				b[0]+math.Floor(part*(b[1]-b[0])))
+		}
+		s, err := schema.Parse([]byte(text + "  - {name: y, role: private, label: {levels: [n, p], positive: p, default: n}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rows = 1000
+		tab, src := &dataset.Table{Schema: s, Rows: rows, Labels: make([]uint8, rows)}, replay.Seeded(1, "counts")
+		for _, b := range bounds {
+			values, codes := []float64{}, make([]uint32, rows)
+			for x := b[0]; x <= b[1]; x++ {
+				values = append(values, x)
+			}
+			for i := range codes {
+				codes[i] = uint32(float64(len(values)) * math.Pow(uniform(src), 4))
+				if codes[i] > 2 {
+					tab.Labels[i] = 1
+				}
+			}
+			tab.Cols = append(tab.Cols, column.Column{Values: values, Codes: column.Narrow(codes, len(values))})
+		}
+		pl, err := Params{Epsilon: 2 * dp.Nano}.Plan(s, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := learntest.Fit(t, pl, tab, &mechtest.Recorder{}, 1)
+		out, err := json.Marshal(m.Classifier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if low, middle := fit(0), fit(0.5); !bytes.Equal(low, middle) {
+		t.Error("the defaults of numbers without missing cells change the model")
 	}
 }

@@ -509,8 +509,11 @@ func (w *twin) line(steps []float64, bins *feature.Bins, i int) float64 {
 		to = math.Log1p
 	} else if c.Upper >= 256*math.Max(1, c.Lower) {
 		to = func(x float64) float64 { return math.Log1p(x / math.Max(1, c.Upper/1000)) }
-	} else if c.Integer && c.Lower >= 0 && *c.Default <= c.Lower+(c.Upper-c.Lower)/16 {
-		to = func(x float64) float64 { return math.Sqrt(x - c.Lower) }
+	} else if c.Integer && (c.Lower == 0 || c.Lower == 1) {
+		to = func(x float64) float64 {
+			u := (x - c.Lower) / (c.Upper - c.Lower)
+			return u + math.Sqrt(u)
+		}
 	}
 	bounds := func(b int) (low, high float64) {
 		edges := append(append([]float64{c.Lower}, bins.Edges...), c.Upper)

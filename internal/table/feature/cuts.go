@@ -11,7 +11,8 @@ import (
 
 // Cuts divides a number into at most bins bins, by the schema alone. It uses the declared edges if
 // there are any. A column of few whole numbers gets one bin for each. Otherwise bins are equally wide
-// on the column's scale; those of a count end between whole numbers. It returns nil for a category.
+// on the column's scale; those of a count end between whole numbers, and its lowest value has one more
+// bin. It returns nil for a category.
 func Cuts(c *schema.Column, bins int) []float64 {
 	switch {
 	case c.Kind == schema.Category:
@@ -41,15 +42,15 @@ func cutSteps(c *schema.Column, bins int, bulk float64) []float64 {
 		for i, e := range edges {
 			edges[i] = math.Floor(e) + 0.5
 		}
-		edges = slices.Compact(edges)
+		edges = slices.Compact(append([]float64{c.Lower + 0.5}, edges...))
 	}
 	return edges
 }
 
-// isCount reports whether a number counts rare events: a whole number ≥ 0 whose default is in the
-// lowest part of its bounds. Visits and late payments are examples.
+// isCount reports whether a number may count events: whole numbers from 0 or 1 on. Many counts are
+// mostly 0, and a row with none differs from all others.
 func isCount(c *schema.Column) bool {
-	return c.Integer && c.Lower >= 0 && c.Default != nil && *c.Default-c.Lower <= (c.Upper-c.Lower)*lowestPart
+	return c.Integer && (c.Lower == 0 || c.Lower == 1)
 }
 
 // Whole reports whether a number without declared edges gets one bin for each whole number if it is
@@ -122,16 +123,14 @@ const (
 	heavyBulk = 1000
 	// Up to this many whole numbers have separate bins at any ε: counts, grades, months late.
 	wholeNumbers = 13
-	// The default of a count is within this lowest part of its bounds.
-	lowestPart = 1. / 16
 )
 
 // scaleOf returns the scale on which bins are equally wide, and its inverse. It is the declared
 // transform if there is one. Otherwise it is the logarithm if the bounds suggest a heavy tail (on both
-// sides of 0 if the bounds are), the square root for a count, and the identity for other numbers. The
-// logarithm does not separate numbers below 1 or below one bulk-th of the bounds. On the scale of the
-// square root, Poisson counts of any mean have the same variance, so that most bins are where most
-// rows are.
+// sides of 0 if the bounds are), u + √u for a count, where u is from 0 to 1 between its bounds, and the
+// identity for other numbers. The logarithm does not separate numbers below 1 or below one bulk-th of
+// the bounds. u + √u is between the scale of counts of rare events, whose deviation grows with the
+// square root of their mean, and that of ages or points, because bounds do not tell which they are.
 func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
 	switch {
 	case c.Transform == schema.Log1p:
@@ -141,8 +140,12 @@ func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
 		return func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)/one), x) },
 			func(y float64) float64 { return math.Copysign(one*math.Expm1(math.Abs(y)), y) }
 	case isCount(c):
-		return func(x float64) float64 { return math.Sqrt(math.Max(0, x-c.Lower)) },
-			func(y float64) float64 { return c.Lower + float64(y*y) }
+		span := c.Upper - c.Lower
+		return func(x float64) float64 { u := math.Max(0, (x-c.Lower)/span); return u + math.Sqrt(u) },
+			func(y float64) float64 {
+				root := (math.Sqrt(1+float64(4*y)) - 1) / 2
+				return c.Lower + float64(span*float64(root*root))
+			}
 	}
 	same := func(x float64) float64 { return x }
 	return same, same

@@ -52,12 +52,14 @@ func TestCuts(t *testing.T) {
 		{"a fraction", schema.Column{Kind: schema.Number, Lower: 0, Upper: 1}, 2, []float64{0.5}},
 		{"declared logarithm", schema.Column{Kind: schema.Number, Lower: 0, Upper: 8, Transform: schema.Log1p}, 2,
 			[]float64{2}},
-		{"a count", schema.Column{Kind: schema.Number, Lower: 0, Upper: 20, Integer: true, Default: new(0.)}, 8,
-			[]float64{0.5, 1.5, 2.5, 5.5, 7.5, 11.5, 15.5}},
-		{"a count from 1 on", schema.Column{Kind: schema.Number, Lower: 1, Upper: 26, Integer: true, Default: new(2.)}, 5,
-			[]float64{2.5, 5.5, 10.5, 17.5}},
-		{"whole numbers with another default", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80, Integer: true,
-			Default: new(40.)}, 4, []float64{20, 40, 60}},
+		{"a count", schema.Column{Kind: schema.Number, Lower: 0, Upper: 20, Integer: true}, 8,
+			[]float64{0.5, 2.5, 5.5, 7.5, 10.5, 13.5, 16.5}},
+		{"a count from 1 on", schema.Column{Kind: schema.Number, Lower: 1, Upper: 26, Integer: true}, 5,
+			[]float64{1.5, 3.5, 7.5, 13.5, 19.5}},
+		{"a count with a heavy tail", schema.Column{Kind: schema.Number, Lower: 0, Upper: 8000, Integer: true}, 2,
+			[]float64{0.5, 245.5}},
+		{"whole numbers from 16 on", schema.Column{Kind: schema.Number, Lower: 16, Upper: 96, Integer: true}, 4,
+			[]float64{36, 56, 76}},
 		{"heavy tail", schema.Column{Kind: schema.Number, Lower: 0, Upper: 8000}, 2, []float64{8 * (math.Sqrt(1001) - 1)}},
 		{"heavy tails", schema.Column{Kind: schema.Number, Lower: -8000, Upper: 8000}, 4,
 			[]float64{-8 * (math.Sqrt(1001) - 1), 0, 8 * (math.Sqrt(1001) - 1)}},
@@ -102,8 +104,7 @@ func TestSchemaPageDescribesBins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	few := 2.0
-	visits := schema.Column{Kind: schema.Number, Lower: 0, Upper: 60, Integer: true, Default: &few}
+	visits := schema.Column{Kind: schema.Number, Lower: 0, Upper: 60, Integer: true}
 	var bins []string
 	from := 0
 	for _, e := range append(Cuts(&visits, 8), 60.5)[:5] {
@@ -114,7 +115,7 @@ func TestSchemaPageDescribesBins(t *testing.T) {
 		bins, from = append(bins, bin), int(e)+1
 	}
 	for _, want := range []string{
-		fmt.Sprintf("If there are at most %d values", wholeNumbers), fmt.Sprintf("in the lowest %g-th of the bounds", 1/lowestPart),
+		fmt.Sprintf("If there are at most %d values", wholeNumbers), "If the lower bound is 0 or 1,",
 		"from 0 to 60 in 8 bins: " + strings.Join(bins, ", ") + ", ...", "`edges` | the edges of the bins", "`quantiles`: bins with about the same number of rows",
 	} {
 		if !strings.Contains(string(page), want) {

@@ -117,7 +117,7 @@ func TestSpreadIsThatOfTheLeads(t *testing.T) {
 	for relation, rows := range map[dp.Relation]float64{dp.AddRemove: 1, dp.ReplaceOne: 2} {
 		want := rows * float64(greatest-least) / engine.WeightOne
 		if got := 2 * LengthSpread(relation, most); !(got >= want && got < want*1.001) {
-			t.Errorf("%s: spread %g, want %g", relation, got, want)
+			t.Errorf("%s: %g from the least to the greatest, want %g", relation, got, want)
 		}
 	}
 }

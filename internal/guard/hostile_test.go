@@ -135,9 +135,6 @@ func (h *hostile) choose(of string, s *guard.Scores) {
 	for range []int{h.draw(3), 12}[h.draw(20)/19] {
 		s.AddOffset(h.draw(s.Len()), int64(h.number()))
 	}
-	if h.draw(4) == 0 {
-		s.Prepend(h.number())
-	}
 	label, share := h.share()
 	out, err := h.g.Select(label, share, s)
 	if err == nil {
@@ -441,12 +438,12 @@ var questions = map[string]func(h *hostile) (*guard.Sum, *guard.Scores, error){
 		}
 		return nil, sums.Lengths(), nil
 	},
-	"GridSlopes.Leads": func(h *hostile) (*guard.Sum, *guard.Scores, error) {
+	"GridSlopes.LargestLead": func(h *hostile) (*guard.Sum, *guard.Scores, error) {
 		sums, _, err := h.gridSlopes()
 		if err != nil {
 			return nil, nil, err
 		}
-		return nil, sums.Leads(), nil
+		return sums.LargestLead(), nil, nil
 	},
 	"Sum.Reversed": func(h *hostile) (*guard.Sum, *guard.Scores, error) {
 		s, _, err := h.classCells(func(c *guard.ClassCells, _ []feature.Bins, k int) *guard.Sum { return c.Part(k).Reversed() })
@@ -920,7 +917,7 @@ func methodsOf(types ...reflect.Type) (all []method) {
 		}
 	}
 	return slices.DeleteFunc(all, func(m method) bool { // they show and change what is public
-		return slices.Contains([]string{"Sum.Len", "Scores.Len", "Scores.Spread", "Scores.AddOffset", "Scores.Prepend"}, m.name)
+		return slices.Contains([]string{"Sum.Len", "Scores.Len", "Scores.Spread", "Scores.AddOffset"}, m.name)
 	})
 }
 

@@ -140,22 +140,6 @@ func (s *Scores) AddOffset(i int, x int64) {
 	s.offsets[i] = max(-farthest, min(farthest, s.offsets[i]+max(-farthest, min(farthest, x))))
 }
 
-// Prepend inserts a candidate at the front, with a score that depends on no row and is clamped to
-// ±2^40.
-func (s *Scores) Prepend(score float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	den := s.values()[0].Den
-	if !(score >= -farthest) {
-		score = -farthest
-	}
-	first := mech.Ratio{Num: int64(min(score, farthest) * float64(den)), Den: den}
-	s.values = inside.Seal(append([]mech.Ratio{first}, s.values()...))
-	if s.offsets != nil {
-		s.offsets = append([]int64{0}, s.offsets...)
-	}
-}
-
 // withOffsets returns the scores plus their offsets.
 func (s *Scores) withOffsets() []mech.Ratio {
 	s.mu.Lock()

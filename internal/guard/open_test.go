@@ -171,8 +171,8 @@ func TestPartsInherit(t *testing.T) {
 	}
 }
 
-// The spread of leads is twice that of lengths, whatever the relation.
-func TestLeadsDeclareTheirSpread(t *testing.T) {
+// A lead moves as far as the difference of two scores of lengths, whatever the relation.
+func TestLeadDeclaresItsDistance(t *testing.T) {
 	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
 		tab := tableOf(relation, schema.Private, 9)
 		g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano}, guard.Share{Epsilon: dp.Nano}.Line("all")),
@@ -186,8 +186,10 @@ func TestLeadsDeclareTheirSpread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := sums.Leads().Spread(), 2*guard.LengthSpread(relation, 0.5); got != want {
-			t.Errorf("%s: spread %g, want %g", relation, got, want)
+		share, moves := guard.Share{Epsilon: dp.Nano}, guard.LengthSpread(relation, 0.5)
+		out, err := g.Measure("all", share, sums.LargestLead())
+		if want := share.Variance(guard.Moves{L1: moves}); err != nil || out.Variance != want {
+			t.Errorf("%s: variance %g, want %g (%v)", relation, out.Variance, want, err)
 		}
 	}
 }

@@ -146,16 +146,11 @@ func (s *GridSlopes) Part(grid int, curve float64) (*Sum, error) {
 // Lengths scores the grids by the sum over their cells of the length of the slopes there, in the norm
 // to which they are cut.
 func (s *GridSlopes) Lengths() *Scores {
-	return s.scores(1, func(_ *feature.Grid, sums *statistic.GridSums) int64 { return sumLengths(sums, s.limit.Norm) })
-}
-
-// scores are those of the grids that move by so many lengths.
-func (s *GridSlopes) scores(lengths float64, of func(*feature.Grid, *statistic.GridSums) int64) *Scores {
 	units := make([]int64, len(s.grids))
 	for g := range units {
-		units[g] = of(&s.grids[g], &s.sums()[g])
+		units[g] = sumLengths(&s.sums()[g], s.limit.Norm)
 	}
-	return s.of.scores(ratios(units, engine.WeightOne), lengths*LengthSpread(s.of.relation(), s.limit.Most))
+	return s.of.scores(ratios(units, engine.WeightOne), LengthSpread(s.of.relation(), s.limit.Most))
 }
 
 func sumLengths(sums *statistic.GridSums, norm statistic.SlopeNorm) (total int64) {
@@ -187,11 +182,18 @@ func euclidean(x []int64) int64 {
 	return int64(math.Round(math.Sqrt(squares)))
 }
 
-// Leads scores the grids by how much the slopes along the product of all columns of a grid are longer
-// than along the product of any fewer of them, down to none. The factor of a column is 1 in its first
-// part and −1 in others. A lead is the difference of two lengths, so that the difference of two leads
-// moves twice as far as that of lengths (3.6).
-func (s *GridSlopes) Leads() *Scores { return s.scores(2, leadOf) }
+// LargestLead is the largest over the grids of how much the slopes along the product of all columns
+// of a grid are longer than along the product of any fewer of them, down to none. The factor of a
+// column is 1 in its first part and −1 in others. A lead is the difference of two lengths, so that it
+// moves as far as the difference of two scores of lengths, and so does the largest (1.9).
+func (s *GridSlopes) LargestLead() *Sum {
+	largest := int64(math.MinInt64)
+	for g := range s.grids {
+		largest = max(largest, leadOf(&s.grids[g], &s.sums()[g]))
+	}
+	moves := LengthSpread(s.of.relation(), s.limit.Most)
+	return s.of.sum(ratios([]int64{largest}, engine.WeightOne), Moves{moves, moves}, false)
+}
 
 func leadOf(g *feature.Grid, sums *statistic.GridSums) int64 {
 	all := uint(1)<<len(g.Axes) - 1

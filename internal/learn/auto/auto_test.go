@@ -91,19 +91,19 @@ func TestConformance(t *testing.T) {
 }
 
 // spendsBill checks that the lines but the last are those of the first fit and the
-// choice, and that what leaves after them is one of two fits within the rest.
+// lead, and that what leaves after them is one of two fits within the rest.
 func spendsBill(t *testing.T, pl *Plan, bill []dp.Event, releases []mechtest.Passage) {
 	t.Helper()
-	choice := slices.IndexFunc(releases, func(p mechtest.Passage) bool { return p.Label == choiceLabel })
-	if choice < 0 || releases[choice].Loss != pl.choice || bill[len(bill)-2].Epsilon != pl.choice {
-		t.Fatalf("no choice for %s among the releases", pl.choice)
+	lead := slices.IndexFunc(releases, func(p mechtest.Passage) bool { return p.Label == leadLabel })
+	if lead < 0 || releases[lead].Loss != pl.lead.Epsilon || bill[len(bill)-2].Epsilon != pl.lead.Epsilon {
+		t.Fatalf("no lead for %s among the releases", pl.lead.Epsilon)
 	}
 	var first, last []dp.Event
 	for i, p := range releases {
 		e := dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho}
-		if i < choice {
+		if i < lead {
 			first = append(first, e)
-		} else if i > choice {
+		} else if i > lead {
 			last = append(last, e)
 		}
 	}
@@ -111,7 +111,7 @@ func spendsBill(t *testing.T, pl *Plan, bill []dp.Event, releases []mechtest.Pas
 		t.Errorf("the first fit costs %s and is billed %s, not %s", dp.Total(first), dp.Total(bill[:len(bill)-2]),
 			pl.first.Epsilon)
 	}
-	rest := dp.Price{Epsilon: pl.Epsilon - pl.first.Epsilon - pl.choice, Delta: pl.Delta}
+	rest := dp.Price{Epsilon: pl.Epsilon - pl.first.Epsilon - pl.lead.Epsilon, Delta: pl.Delta}
 	if enough, err := accounting.Within(last, rest); !enough || err != nil {
 		t.Errorf("the last fit costs more than %s (%v)", rest, err)
 	}
@@ -138,6 +138,11 @@ func TestAsksByPublicThings(t *testing.T) {
 			allPrivate(p, s)
 			s.Relation, p.Rows = dp.AddRemove, leastSignal-1
 		}, "is below 20000"},
+		{"a delta needs fewer rows", func(p *Params, _ *schema.Schema) { p.Rows, p.Delta = gaussianSignal, 1e9 }, ""},
+		{"few rows, a delta", func(p *Params, _ *schema.Schema) { p.Rows, p.Delta = gaussianSignal-1, 1e9 }, "is below 2000"},
+		{"a delta that pays for no Gaussian noise", func(p *Params, _ *schema.Schema) {
+			p.Rows, p.Epsilon, p.Delta = 100, 300*dp.Nano, 1
+		}, "is below 40000"},
 		{"no rows", func(p *Params, _ *schema.Schema) { p.Rows = 0 }, "no number of rows"},
 		{"without privacy, pairs", func(p *Params, s *schema.Schema) {
 			p.Epsilon, p.NotPrivate, s.Pairs = 0, true, [][2]int{{0, 1}}
@@ -218,7 +223,7 @@ func TestTakesGridsUnasked(t *testing.T) {
 		{"takes", 4, true, func(*Params, *schema.Schema) {}},
 		{"two classes", 2, false, func(*Params, *schema.Schema) {}},
 		{"without a delta", 4, false, func(p *Params, _ *schema.Schema) { p.Delta = 0 }},
-		{"few rows", 4, false, func(p *Params, _ *schema.Schema) { p.Rows = gridSignal - 1 }},
+		{"few rows", 4, false, func(p *Params, _ *schema.Schema) { p.Rows = gaussianSignal - 1 }},
 		{"replace-one", 4, false, func(p *Params, s *schema.Schema) { s.Relation, p.Rows = dp.ReplaceOne, leastSignal }},
 		{"many rows", 4, true, func(p *Params, _ *schema.Schema) { p.Rows = 4 * leastSignal }},
 		{"more categories than numbers", 4, false, func(_ *Params, s *schema.Schema) {
@@ -233,7 +238,7 @@ func TestTakesGridsUnasked(t *testing.T) {
 		_, plan := with(setting{c.classes, func(p *Params, s *schema.Schema) {
 			allPrivate(p, s)
 			kinds(s, 3, 3)
-			s.Relation, p.Rows, p.Delta = dp.AddRemove, gridSignal, 1e9
+			s.Relation, p.Rows, p.Delta = dp.AddRemove, gaussianSignal, 1e9
 			c.change(p, s)
 		}}, 10)
 		pl, err := plan()
@@ -341,11 +346,27 @@ func TestColumnsThatCountTogether(t *testing.T) {
 				t.Errorf("product of %d, epsilon %s, delta %s: learner %s, accuracy %.3f, want %s and .9", len(factors),
 					p.Epsilon, p.Delta, m.Learner, accuracy, want)
 			}
-			// The last line of the bill is itemised in words.
+			// The last line of the bill is itemised in words, and the choice has its reason.
 			if words := m.Privacy.Statement; !p.NotPrivate && !regexp.MustCompile(`^Chosen: `+want+
-				`, with [0-9]+ measurements by (laplace|gaussian), (epsilon|rho) = [0-9.]+ in total`).MatchString(words) {
+				`, with [0-9]+ measurements by (laplace|gaussian), (epsilon|rho) = [0-9.]+ in total.*, because the best product `+
+				`of columns leads by -?[0-9]+ rows as measured, (not )?above [0-9]+\. `).MatchString(words) {
 				t.Errorf("product of %d, epsilon %s, delta %s: %q", len(factors), p.Epsilon, p.Delta, words)
 			}
+		}
+	}
+}
+
+// With a δ a product is found where rows times ε are 2,000, under either relation.
+func TestFindsProductsFromFewRows(t *testing.T) {
+	for _, relation := range []dp.Relation{dp.AddRemove, dp.ReplaceOne} {
+		tab := learntest.Products(1, gaussianSignal, 0, 1)
+		tab.Schema.Relation = relation
+		pl, err := Params{Epsilon: dp.Nano, Delta: 1e9, Rows: tab.Rows}.Plan(tab.Schema, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := learntest.Fit(t, pl, tab, nil, 1); m.Learner != "grids" {
+			t.Errorf("%s: %s", relation, m.Privacy.Statement)
 		}
 	}
 }

@@ -7,9 +7,9 @@
 //
 //	params.go  decide by public numbers whether the question is worth its price, and
 //	           plan it; if it is not, plan additive, or grids
-//	fit.go     fit additive for 5 % of the price; choose, for as much, between it and
-//	           products of columns (permute-and-flip), by how much of the first fit's
-//	           residuals they explain; spend the rest on additive, or on grids
+//	fit.go     fit additive for at most 5 % of the price; measure, for 3 %, how much of the first
+//	           fit's residuals the best product of columns explains; spend the rest on grids if it
+//	           is much, else on additive
 //
 // Time: as additive or grids, plus a pass over the rows for each set of columns whose products are tested.
 package auto

@@ -22,12 +22,6 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
-	chosen := m.Privacy
-	m.Privacy = learn.State(g, "auto: G-AUTO-1")
-	if !pl.NotPrivate {
-		m.Privacy.Statement = fmt.Sprintf("Chosen: %s, with %s. %s", m.Learner, strings.Join(chosen.BillWords(), " and "),
-			m.Privacy.Statement)
-	}
 	return m, nil
 }
 
@@ -36,14 +30,23 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	together, err := pl.choose(g, scoreOf(first, pl.s))
+	lead, err := pl.measureLead(g, scoreOf(first, pl.s))
 	if err != nil {
 		return nil, err
 	}
-	if together {
-		return fitPart(ctx, g, pl.grids)
+	chosen, beside := learn.Plan(pl.additive), "not above"
+	if lead > pl.enough {
+		chosen, beside = pl.grids, "above"
 	}
-	return fitPart(ctx, g, pl.additive)
+	m, err := fitPart(ctx, g, chosen)
+	if err != nil {
+		return nil, err
+	}
+	bill := m.Privacy.BillWords()
+	m.Privacy = learn.State(g, "auto: G-AUTO-1")
+	m.Privacy.Statement = fmt.Sprintf("Chosen: %s, with %s, because the best product of columns leads by %.0f rows as measured, %s %.0f. %s",
+		m.Learner, strings.Join(bill, " and "), lead, beside, pl.enough, m.Privacy.Statement)
+	return m, nil
 }
 
 // fitPart fits a plan within g's training.
@@ -55,27 +58,23 @@ func fitPart(ctx context.Context, g *guard.Guard, pl learn.Plan) (*model.Model, 
 	return pl.Fit(ctx, part)
 }
 
-const (
-	// enough is the lead, in rows per row, that a product needs in order to be chosen instead of
-	// additive. evidence/decisions/0008-auto.md gives the leads on tables.
-	enough = 0.025
-	// most bounds the length of a row's slopes. With two classes, a row about which the first fit has
-	// no information has slopes of length ½.
-	most = 0.5
-)
+// most bounds the length of a row's slopes. With two classes, a row about which the first fit has no
+// information has slopes of length ½.
+const most = 0.5
 
-// choose reports whether some product of columns explains what the first fit's score does not.
-func (pl *Plan) choose(g *guard.Guard, score *guard.StepScore) (bool, error) {
+// measureLead measures by how many rows a product of columns explains what the first fit's score does not.
+func (pl *Plan) measureLead(g *guard.Guard, score *guard.StepScore) (float64, error) {
 	products := grids.DrawProducts(pl.s, g.Coins(), pl.products) // 1.2: drawn before the rows are asked
 	limit := guard.SlopeLimit{Most: most, Norm: guard.SlopesL2}  // 1.3: no row's slopes are longer
 	sums, err := g.GridSlopes(score, limit, products)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	leads := sums.Leads()
-	leads.Prepend(enough * float64(pl.rows))
-	chosen, err := g.Select(choiceLabel, guard.Share{Epsilon: pl.choice}, leads)
-	return chosen > 0, err
+	out, err := g.Measure(leadLabel, pl.lead, sums.LargestLead())
+	if err != nil {
+		return 0, err
+	}
+	return out.Values[0], nil
 }
 
 // scoreOf returns the score of a first fit's model, over the columns of its table.

@@ -27,17 +27,22 @@ type Params struct {
 }
 
 const (
-	firstShare  = 0.05 // of ε, for the first fit
-	choiceShare = 0.05 // of ε, for the choice
-	// leastSignal is the smallest rows times ε for which the choice is made. Under replace-one, where
-	// scores have twice the sensitivity, it is doubled.
-	leastSignal  = 20_000
+	firstShare = 0.05 // of ε, for the first fit
+	smallShare = 0.01 // the same below leastSignal, where a first fit can learn little
+	leadShare  = 0.03 // of ε, for the largest lead of a product
+	// leastSignal is the smallest rows times ε for which the question is asked with Laplace noise. Under
+	// replace-one, where leads have twice the sensitivity, it is doubled.
+	leastSignal = 20_000
+	// gaussianSignal is the same with Gaussian noise, under either relation; and the smallest for which
+	// grids is chosen without a test if the label has several classes and the columns are mostly numbers.
+	gaussianSignal = 2_000
+	// enough rows per row, and scales of the noise, are what the largest lead must exceed for grids.
+	// evidence/decisions/0008-auto.md gives the leads on tables.
+	enough       = 0.025
+	scales       = 3.5
 	mostProducts = 2000
 	fewProducts  = 300
 	mostVisits   = 400_000_000 // rows visited by all products
-	// gridSignal is the rows times ε from which on grids is chosen without a test, if the label has
-	// several classes and the columns are mostly numbers, under add-remove with a δ.
-	gridSignal = 2_000
 )
 
 // Plan is a checked Params with the bill of a fit that tests for interactions. It holds no data.
@@ -47,8 +52,11 @@ type Plan struct {
 	rows     int // number assumed by the rules
 	scope    dp.Scope
 	first    *additive.Plan
-	choice   dp.Epsilon
-	products int // to choose from
+	lead     guard.Share
+	enough   float64 // rows by which a product must lead
+	products int     // to choose from
+	gaussian bool    // grids has Gaussian noise
+	early    float64 // share of ε for the first fit
 	additive *additive.Plan
 	grids    *grids.Plan
 	bill     []dp.Event
@@ -68,13 +76,19 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: cmp.Or(p.Rows, rows), scope: dp.WholeRow}
-	if pl.takesGrids() {
+	why := pl.refuseGrids()
+	if why == "" {
 		g, err := p.planGrids(s, rows, p.Epsilon)
-		if err != nil || g.Delta > 0 || p.NotPrivate {
-			return &given{g, pl.sayGrids()}, err
-		} // else Laplace noise is the quieter, and the rule is for Gaussian noise
+		if err != nil {
+			return nil, err
+		}
+		pl.gaussian = g.Delta > 0
+		if pl.takesGrids() {
+			return &given{g, pl.sayGrids()}, nil
+		}
+		why = pl.refuseToAsk()
 	}
-	if why := pl.refuseToAsk(); why != "" {
+	if why != "" {
 		return &given{alone, learn.Fact{Key: "interactions", Value: "not asked",
 			Text: "additive: interactions of columns are not tested, because " + why}}, nil
 	}
@@ -98,11 +112,8 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 // takesGrids reports whether grids is chosen without a test, by public facts alone: without privacy,
 // and for the kinds of tables on which it is better in evidence/decisions/0008-auto.md.
 func (pl *Plan) takesGrids() bool {
-	if pl.declares() != "" || grids.CountColumns(pl.s) < 2 {
-		return false
-	}
-	return pl.NotPrivate || pl.Delta > 0 && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove &&
-		mostlyNumbers(pl.s) && pl.signal() >= gridSignal
+	return pl.NotPrivate || pl.gaussian && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove &&
+		mostlyNumbers(pl.s) && pl.signal() >= gaussianSignal
 }
 
 // sayGrids says why grids was chosen without a test.
@@ -110,7 +121,7 @@ func (pl *Plan) sayGrids() learn.Fact {
 	why := "nothing is private"
 	if !pl.NotPrivate {
 		why = fmt.Sprintf("the label has more than two classes, rows are added or removed, a δ is given, numbers are at "+
-			"least half of the columns and rows times ε are at least %d", gridSignal)
+			"least half of the columns and rows times ε are at least %d", gaussianSignal)
 	}
 	return learn.Fact{Key: "interactions", Value: "taken for granted",
 		Text: "grids: interactions of columns are assumed, because " + why}
@@ -130,37 +141,34 @@ func mostlyNumbers(s *schema.Schema) bool {
 // signal is rows times ε.
 func (pl *Plan) signal() float64 { return float64(pl.rows) * pl.Epsilon.Float() }
 
-// declares returns a declaration of the schema that grids refuses; "" if there is none.
-func (pl *Plan) declares() string {
+// refuseGrids returns the reason why grids cannot be trained under this schema; "" if it can.
+func (pl *Plan) refuseGrids() string {
 	s := pl.s
 	following := func(c schema.Column) bool { return c.Role != schema.Ignored && c.Monotone != schema.Free }
 	switch {
 	case s.Person != nil:
-		return "persons"
+		return "the schema declares persons"
 	case len(s.Pairs) > 0:
-		return "pairs"
+		return "the schema declares pairs"
 	case s.Label.RowWeights() != nil:
-		return "weights"
+		return "the schema declares weights"
 	case slices.ContainsFunc(s.Columns, following):
-		return "monotone columns"
+		return "the schema declares monotone columns"
+	case grids.CountColumns(s) < 2:
+		return "fewer than two columns can be cut"
+	case s.Relation == dp.ReplaceOne && s.Label.Role == schema.Private && len(s.ByRole(schema.Public)) > 0 && !pl.NotPrivate:
+		return "the label is private beside public columns"
 	}
 	return ""
 }
 
-// refuseToAsk returns the reason, from public facts alone, why no test is made; "" if one is.
+// refuseToAsk returns the reason, from public numbers alone, why no test is made; "" if one is.
 func (pl *Plan) refuseToAsk() string {
-	s := pl.s
-	need := leastSignal
-	if s.Relation == dp.ReplaceOne {
-		need *= 2
+	need := pl.leastSignal()
+	if pl.gaussian {
+		need = gaussianSignal
 	}
-	switch why := pl.declares(); {
-	case why != "":
-		return "the schema declares " + why
-	case grids.CountColumns(s) < 2:
-		return "fewer than two columns can be cut"
-	case s.Relation == dp.ReplaceOne && s.Label.Role == schema.Private && len(s.ByRole(schema.Public)) > 0:
-		return "the label is private beside public columns"
+	switch {
 	case pl.rows == 0:
 		return "no number of rows was given"
 	case pl.signal() < float64(need):
@@ -169,12 +177,25 @@ func (pl *Plan) refuseToAsk() string {
 	return ""
 }
 
+// leastSignal is that of the relation.
+func (pl *Plan) leastSignal() int {
+	if pl.s.Relation == dp.ReplaceOne {
+		return 2 * leastSignal
+	}
+	return leastSignal
+}
+
 // divide divides the price. Only the chosen fit spends a δ (1.4).
 func (pl *Plan) divide(rows int) (err error) {
 	pl.products = min(max(fewProducts, mostVisits/pl.rows), mostProducts)
-	share := dp.Epsilon(firstShare * float64(pl.Epsilon))
-	pl.choice = dp.Epsilon(choiceShare * float64(pl.Epsilon))
-	rest := pl.Epsilon - share - pl.choice
+	pl.early = firstShare
+	if pl.signal() < float64(pl.leastSignal()) {
+		pl.early = smallShare
+	}
+	share := dp.Epsilon(pl.early * float64(pl.Epsilon))
+	pl.lead.Epsilon = dp.Epsilon(leadShare * float64(pl.Epsilon))
+	pl.enough = pl.leadEnough()
+	rest := pl.Epsilon - share - pl.lead.Epsilon
 	first := Params{Rows: pl.Rows} // without a δ
 	if pl.first, err = first.planAdditive(pl.s, rows, share); err != nil {
 		return err
@@ -192,14 +213,20 @@ func (pl *Plan) divide(rows int) (err error) {
 	pl.Delta = max(pl.additive.Delta, pl.grids.Delta)
 	line := dp.Event{Release: lastLabel, Mechanism: "additive or grids", Epsilon: rest, Delta: pl.Delta}
 	pl.bill = append(pl.first.Terms().Bill,
-		guard.Share{Epsilon: pl.choice}.ChoiceLine(choiceLabel), line)
+		pl.lead.Line(leadLabel), line)
 	return nil
+}
+
+// leadEnough is how many rows a product must lead by for grids to be chosen, by public numbers alone:
+// what columns without interactions reach, and what noise alone does.
+func (pl *Plan) leadEnough() float64 {
+	return enough*float64(pl.rows) + scales*guard.LengthSpread(pl.s.Relation, most)/pl.lead.Epsilon.Float()
 }
 
 // Labels of lines of the bill.
 const (
-	choiceLabel = "additive, or columns that interact"
-	lastLabel   = "the fit that was chosen"
+	leadLabel = "largest lead of a product"
+	lastLabel = "the fit that was chosen"
 )
 
 // Terms returns the bill of one Fit. Its last line is the price of the chosen fit.
@@ -217,9 +244,9 @@ func (pl *Plan) Facts() []learn.Fact {
 	f.AddScope(pl.s, pl.Terms(), "")
 	f.AddColumns(pl.s, pl.scope == dp.WholeRow)
 	f.AddRows(pl.s, pl.rows, false)
-	f.Add("interactions", "asked", "tests whether columns interact, among %d products of two or three: %.0f %% of ε for a "+
-		"first fit of additive, %.0f %% for the choice; then trains grids if they do, else additive", pl.products,
-		100*firstShare, 100*choiceShare)
+	f.Add("interactions", "asked", "tests whether columns interact: %.0f %% of ε for a first fit of additive, %.0f %% to measure "+
+		"by how many rows the best of %d products of two or three columns leads; trains grids if by more than %.0f, else "+
+		"additive", 100*pl.early, 100*leadShare, pl.products, pl.enough)
 	f.Add("epsilon", pl.Epsilon.Float(), "price ε = %s in total", pl.Epsilon)
 	if pl.Delta > 0 {
 		f.Add("delta", json.Number(pl.Delta.String()), "and δ = %s, of the fit that is chosen alone", pl.Delta)

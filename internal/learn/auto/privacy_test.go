@@ -17,14 +17,14 @@ import (
 // rounding is 1 plus what the checks' own additions of floats may lose.
 const rounding = 1 + 1e-9
 
-// scripted answers releases with numbers that teach scores of some size; the choice of
-// this learner falls on additive or on a product.
+// scripted answers releases with numbers that teach scores of some size; the lead of
+// this learner is that of additive or of a product.
 func scripted(shift, size float64, together bool) func(k int, p mechtest.Passage) []float64 {
 	return func(k int, p mechtest.Passage) []float64 {
 		switch {
-		case p.Label == choiceLabel && together:
-			return []float64{1 + float64(k)}
-		case p.Label == choiceLabel:
+		case p.Label == leadLabel && together:
+			return []float64{1e12}
+		case p.Label == leadLabel:
 			return []float64{0}
 		case p.Choice:
 			return []float64{float64((k + int(shift)) % len(p.Values))}

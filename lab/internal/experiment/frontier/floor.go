@@ -41,7 +41,7 @@ var (
 
 // lawOfFloor is a law of so many rows that train.
 func lawOfFloor(law string, rows, columns, visits int) *sketch {
-	sk := &sketch{rows: rows + floorHeld, numbers: columns, half: true, visits: visits, base: -1}
+	sk := &sketch{rows: rows + floorHeld, numbers: columns, every: 2 + 2*(columns/100), visits: visits, base: -1}
 	sk.name = fmt.Sprintf("%d rows, %d columns, %s", rows, columns, law)
 	if visits > 0 {
 		sk.rows /= visits

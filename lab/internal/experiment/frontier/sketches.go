@@ -20,7 +20,7 @@ type sketch struct {
 	rows    int  // persons if they have several rows
 	trains  int  // of them; 0 for 70 %
 	numbers int  // normal, of which the first two are public
-	half    bool // every other number is public instead
+	every   int  // so-many-th number is public instead
 	counts  int  // small whole numbers, most of them 0
 	wide    bool // counts have a median of middleCount instead
 	median  bool // which is their default
@@ -43,28 +43,28 @@ var sketches = []sketch{
 	{name: "drawn: products", rows: 20_000, numbers: 12, base: -0.3, effect: falling(0.5, 0.6), product: 0.8},
 	{name: "drawn: levels, missing", rows: 20_000, numbers: 10, levels: 177, missing: true, base: -1.5, effect: falling(0.7, 0.8)},
 	{name: "drawn: persons", rows: 5_000, numbers: 8, most: 8, base: -1.7, effect: falling(0.6, 0.8)},
-	{name: "drawn: half public", rows: 20_000, trains: 7_000, numbers: 24, half: true, base: -1, effect: falling(0.5, 0.85)},
-	{name: "drawn: half public, copies", rows: 20_000, trains: 7_000, numbers: 24, half: true, base: -1, latents: 5, latent: falling(0.8, 0.8)},
-	{name: "drawn: half public, overlapping", rows: 20_000, trains: 14_000, numbers: 16, half: true, base: -0.5, latents: 3,
+	{name: "drawn: half public", rows: 20_000, trains: 7_000, numbers: 24, every: 2, base: -1, effect: falling(0.5, 0.85)},
+	{name: "drawn: half public, copies", rows: 20_000, trains: 7_000, numbers: 24, every: 2, base: -1, latents: 5, latent: falling(0.8, 0.8)},
+	{name: "drawn: half public, overlapping", rows: 20_000, trains: 14_000, numbers: 16, every: 2, base: -0.5, latents: 3,
 		effect: falling(0.4, 0.9)},
-	{name: "drawn: half public, 3 %", rows: 20_000, trains: 14_000, numbers: 16, half: true, base: -4, latents: 3,
+	{name: "drawn: half public, 3 %", rows: 20_000, trains: 14_000, numbers: 16, every: 2, base: -4, latents: 3,
 		effect: falling(0.4, 0.9), latent: falling(0.5, 0.8)},
 	{name: "drawn: 5 %", rows: 20_000, trains: 14_000, numbers: 20, base: -3.4, effect: falling(0.7, 0.7)},
 	{name: "drawn: 2 %, copies", rows: 20_000, trains: 14_000, numbers: 20, base: -4.3, latents: 4, latent: falling(0.7, 0.8)},
-	{name: "drawn: 800 rows", rows: 8_000, trains: 800, numbers: 20, half: true, base: -1, effect: falling(0.7, 0.7)},
-	{name: "drawn: 800 rows, copies", rows: 8_000, trains: 800, numbers: 12, half: true, base: 0, latents: 3, latent: falling(1, 0.7)},
-	{name: "drawn: 652 rows, 110 columns", rows: 8_000, trains: 652, numbers: 110, half: true, base: -2.2, effect: falling(0.6, 0.8)},
-	{name: "drawn: 1,000 rows, 110 columns", rows: 8_000, trains: 1_000, numbers: 110, half: true, base: -1, latents: 7,
+	{name: "drawn: 800 rows", rows: 8_000, trains: 800, numbers: 20, every: 2, base: -1, effect: falling(0.7, 0.7)},
+	{name: "drawn: 800 rows, copies", rows: 8_000, trains: 800, numbers: 12, every: 2, base: 0, latents: 3, latent: falling(1, 0.7)},
+	{name: "drawn: 652 rows, 110 columns", rows: 8_000, trains: 652, numbers: 110, every: 2, base: -2.2, effect: falling(0.6, 0.8)},
+	{name: "drawn: 1,000 rows, 110 columns", rows: 8_000, trains: 1_000, numbers: 110, every: 4, base: -1, latents: 7,
 		latent: falling(0.7, 0.8)},
 	{name: "drawn: 32 overlapping", rows: 20_000, trains: 14_000, numbers: 32, base: -1, latents: 3, latent: falling(0.8, 0.8)},
 	{name: "drawn: 32 overlapping, own effects", rows: 20_000, trains: 14_000, numbers: 32, base: -2.5, latents: 3, effect: falling(0.25, 0.95)},
 	{name: "drawn: wide counts", rows: 20_000, trains: 7_000, numbers: 2, counts: 16, wide: true, base: -1, effect: falling(0.6, 0.8)},
 	{name: "drawn: wide counts, median", rows: 20_000, trains: 7_000, numbers: 2, counts: 16, wide: true, median: true, base: -1, effect: falling(0.6, 0.8)},
-	{name: "drawn: 15 visits", rows: 2_000, trains: 600, numbers: 8, half: true, visits: 15, base: -0.3, effect: falling(0.6, 0.8)},
-	{name: "drawn: 15 visits, copies", rows: 2_000, trains: 1_000, numbers: 16, half: true, visits: 15, base: -1.5, latents: 3,
+	{name: "drawn: 15 visits", rows: 2_000, trains: 600, numbers: 8, every: 2, visits: 15, base: -0.3, effect: falling(0.6, 0.8)},
+	{name: "drawn: 15 visits, copies", rows: 2_000, trains: 1_000, numbers: 16, every: 2, visits: 15, base: -1.5, latents: 3,
 		latent: falling(0.7, 0.8)},
-	{name: "drawn: no effect", rows: 20_000, trains: 7_000, numbers: 12, half: true, base: -1},
-	{name: "drawn: no effect, few rows", rows: 8_000, trains: 652, numbers: 60, half: true, base: -2.5},
+	{name: "drawn: no effect", rows: 20_000, trains: 7_000, numbers: 12, every: 2, base: -1},
+	{name: "drawn: no effect, few rows", rows: 8_000, trains: 652, numbers: 60, every: 2, base: -2.5},
 }
 
 // falling is an effect that changes its sign from column to column and falls by a factor.
@@ -116,7 +116,12 @@ func (sk *sketch) schema() (*schema.Schema, error) {
 
 func (sk *sketch) persons() bool { return sk.most+sk.visits > 0 }
 
-func (sk *sketch) isPublic(k int) bool { return k < 2 && !sk.half || sk.half && k%2 == 0 }
+func (sk *sketch) isPublic(k int) bool {
+	if sk.every > 0 {
+		return k%sk.every == 0
+	}
+	return k < 2
+}
 
 func (sk *sketch) mostCount() int {
 	if sk.wide {

@@ -53,7 +53,7 @@ var sketches = []sketch{
 	{name: "drawn: 2 %, copies", rows: 20_000, trains: 14_000, numbers: 20, base: -4.3, latents: 4, latent: falling(0.7, 0.8)},
 	{name: "drawn: 800 rows", rows: 8_000, trains: 800, numbers: 20, every: 2, base: -1, effect: falling(0.7, 0.7)},
 	{name: "drawn: 800 rows, copies", rows: 8_000, trains: 800, numbers: 12, every: 2, base: 0, latents: 3, latent: falling(1, 0.7)},
-	{name: "drawn: 652 rows, 110 columns", rows: 8_000, trains: 652, numbers: 110, every: 2, base: -2.2, effect: falling(0.6, 0.8)},
+	{name: "drawn: 652 rows, 110 columns", rows: 8_000, trains: 652, numbers: 110, every: 4, base: -2.2, effect: falling(0.6, 0.8)},
 	{name: "drawn: 1,000 rows, 110 columns", rows: 8_000, trains: 1_000, numbers: 110, every: 4, base: -1, latents: 7,
 		latent: falling(0.7, 0.8)},
 	{name: "drawn: 32 overlapping", rows: 20_000, trains: 14_000, numbers: 32, base: -1, latents: 3, latent: falling(0.8, 0.8)},

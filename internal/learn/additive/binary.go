@@ -190,9 +190,8 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 }
 
 // centerColumn moves the steps of a column to where they keep to the balance of the classes, and returns the weights
-// of its bins. The balance is known while public totals hold. If everything is private, Gaussian noise takes every
-// column, however few rows a class has: cells that noise drowns would say of each anew that bins hold little of it,
-// so there the balance is what all cells of the column say, drawn to 0 by their noise.
+// of its bins. The balance is known while public totals hold. If everything is private, it is what all cells of the
+// column say, drawn to 0 by their noise: by as much as the released rows by class say that it is 0.
 func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
 	rows = shrink.BinWeights(c, steps)
 	all, balance := sumAll(r.totals), 0.0
@@ -200,9 +199,9 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 	case all > 0:
 		shrink.ProjectOntoSimplex(rows, all)
 		balance = (r.totals[0] - r.totals[1]) / all
-	case c.Noise.Gaussian && r.plan.protectsRow() && sumAll(rows) > 0:
+	case r.plan.protectsRow() && sumAll(rows) > 0:
 		all = sumAll(rows)
-		known, own := balanceSpread*balanceSpread*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
+		known, own := r.baseMoved/4*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
 		balance = known / (known + own) * (sumAll(c.Positive) - sumAll(c.Negative)) / all
 	default:
 		return rows

@@ -4,6 +4,7 @@ package additive
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,8 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Calibration is of two classes: the sum of all private columns is measured as if it were one more column, and
-// stretched to what it says. Columns that say the same thing several times say it once after that.
+// Calibration is of two classes: the sum of all private columns is measured as if it were one more column, crossed with
+// the score of the public ones, and both are stretched to what it says. Columns that say the same thing several times,
+// private or public, say it once after that.
 
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are counted by how
 // many rows there are to learn from, and where a class is rare, those are its own. What the rounds of the bill cost
@@ -110,8 +112,8 @@ func (f *fit) estimateClasses(counts []float64, rows, noise float64) []float64 {
 // The score of the private columns is cut at so many spreads from its mean, as they would be were the columns
 // independent: copies of columns spread it further. scoreMiddles stand for what lies between.
 var (
-	scoreEdges   = []float64{-16, -8, -4, -2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2, 4, 8, 16}
-	scoreMiddles = []float64{-20, -11, -5.6, -2.8, -1.6, -0.9, -0.4, 0, 0.4, 0.9, 1.6, 2.8, 5.6, 11, 20}
+	scoreEdges   = []float64{-3, -1.5, -0.5, 0.5, 1.5, 3}
+	scoreMiddles = []float64{-4, -2.1, -1, 0, 1, 2.1, 4}
 )
 
 // calibrate releases the cells of the sum of private shapes, as those of one more column (1.9), and
@@ -135,7 +137,12 @@ func (r *binaryFit) calibrate() error {
 		return scores
 	}
 	r.start = r.first // rows weigh as under the model without its private shapes
-	cells, err := r.guard.Cells(&r.score, []feature.Bins{feature.CutScore(sum, at(scoreEdges))}, r.capWeights())
+	parts, edges, center := r.splitPublic()
+	bins := feature.CutScore(sum, at(scoreEdges))
+	if len(edges) > 0 {
+		bins = feature.Cross(bins, feature.CutScore(&r.first.score, edges))
+	}
+	cells, err := r.guard.Cells(&r.score, []feature.Bins{bins}, r.capWeights())
 	if err != nil {
 		return err
 	}
@@ -144,9 +151,21 @@ func (r *binaryFit) calibrate() error {
 	if err != nil {
 		return err
 	}
-	line := shrink.FitLine(c, at(scoreMiddles))
+	var x, z []float64
+	for _, score := range at(scoreMiddles) {
+		for k := range parts {
+			x, z = append(x, score), append(z, parts[k].mean-center)
+		}
+	}
+	if r.totals != nil {
+		for k := range parts {
+			projectPart(c.Positive, k, len(parts), parts[k].totals[0])
+			projectPart(c.Negative, k, len(parts), parts[k].totals[1])
+		}
+	}
+	line := shrink.FitLine(c, x, z)
 	r.noteMoved(&line)
-	r.first.score.Intercept += line.Shift
+	r.stretchPublic(&line, center)
 	if r.plan.scope == dp.PrivateFeatures {
 		r.first.score.Intercept += r.rateShift(line.Slope)
 	}
@@ -155,6 +174,65 @@ func (r *binaryFit) calibrate() error {
 	}
 	r.finished = append(r.finishPublic(), private...)
 	return nil
+}
+
+// publicPart describes rows with similar scores of public columns: the mean by weight, and the weight of either class.
+type publicPart struct {
+	mean   float64
+	totals [2]float64
+}
+
+// splitPublic cuts the score of public columns into at most scoreParts parts of about the same weight. Without public
+// columns there is one. center is the mean by weight of all.
+func (r *binaryFit) splitPublic() (parts []publicPart, edges []float64, center float64) {
+	st := &r.first
+	if st.groups == nil {
+		return []publicPart{{}}, nil, 0
+	}
+	nats := st.boundScores()
+	order := make([]int, len(nats))
+	floats.Argsort(slices.Clone(nats), order)
+	all, sum := sumAll(st.totals), 0.0
+	part := publicPart{}
+	for i, g := range order {
+		pos, neg := st.byClass[0][g]*math.Min(1, math.Exp(-nats[g])), st.byClass[1][g]*math.Min(1, math.Exp(nats[g]))
+		part.totals[0], part.totals[1] = part.totals[0]+pos, part.totals[1]+neg
+		part.mean += (pos + neg) * nats[g]
+		sum += pos + neg
+		last := i == len(order)-1
+		if !last && (nats[order[i+1]] == nats[g] || sum*scoreParts < all*float64(len(parts)+1)) {
+			continue
+		}
+		if !last {
+			edges = append(edges, (nats[g]+nats[order[i+1]])/2)
+		}
+		center += part.mean / all
+		part.mean /= sumAll(part.totals[:])
+		parts, part = append(parts, part), publicPart{}
+	}
+	return parts, edges, center
+}
+
+// projectPart projects the cells of every parts-th bin from k on to a known sum.
+func projectPart(cells []float64, k, parts int, sum float64) {
+	own := make([]float64, 0, len(cells)/parts)
+	for b := k; b < len(cells); b += parts {
+		own = append(own, cells[b])
+	}
+	shrink.ProjectOntoSimplex(own, sum)
+	for i, x := range own {
+		cells[k+i*parts] = x
+	}
+}
+
+// stretchPublic multiplies the score of public columns, about center, by the line's slope of what is known.
+func (r *binaryFit) stretchPublic(l *shrink.Line, center float64) {
+	score := &r.first.score
+	score.Intercept = center + l.Known*(score.Intercept-center) + l.Shift
+	score.Shapes = slices.Clone(score.Shapes)
+	for k, sh := range score.Shapes {
+		score.Shapes[k].Steps = floats.ScaleTo(make([]float64, len(sh.Steps)), l.Known, sh.Steps)
+	}
 }
 
 // rateShift is by how much all scores must move for their mean to be the known rate of the positive class, if the sum of
@@ -169,19 +247,19 @@ func (r *binaryFit) rateShift(slope float64) float64 {
 		mean, variance = mean+slope*m, variance+slope*slope*v
 	}
 	least := floats.Min(nats)
-	rows := make([]float64, 1+int(scoreParts*(floats.Max(nats)-least))) // by public score, in steps of 1/scoreParts nat
+	rows := make([]float64, 1+int(scoreGrid*(floats.Max(nats)-least))) // by public score, in steps of 1/scoreGrid nat
 	for g, z := range nats {
-		rows[int(scoreParts*(z-least))] += at.byClass[0][g] + at.byClass[1][g]
+		rows[int(scoreGrid*(z-least))] += at.byClass[0][g] + at.byClass[1][g]
 	}
 	off := func(shift float64) (sum float64) {
 		all := 0.0
 		for x := -normalReach; x <= normalReach; x += normalStep {
 			part := math.Exp(-x * x / 2)
 			all += part
-			from := least + 0.5/scoreParts + mean + x*math.Sqrt(variance) + shift
+			from := least + 0.5/scoreGrid + mean + x*math.Sqrt(variance) + shift
 			for k, n := range rows {
 				if n > 0 {
-					sum += part * n / (1 + math.Exp(-from-float64(k)/scoreParts))
+					sum += part * n / (1 + math.Exp(-from-float64(k)/scoreGrid))
 				}
 			}
 		}
@@ -225,7 +303,7 @@ func (sh *binaryShape) describeRows(share float64) (mean, variance float64) {
 const (
 	mostShift   = 2.0 // nats
 	shiftSteps  = 20
-	scoreParts  = 256
+	scoreGrid   = 256
 	normalReach = 3.5 // standard deviations
 	normalStep  = 0.5
 )
@@ -279,6 +357,7 @@ func (sh *binaryShape) addMoved(c *shrink.Cells, steps, variance []float64, part
 func (r *binaryFit) noteMoved(l *shrink.Line) {
 	// What it did to the base rate the calibration sees, and takes back as far as it shows anything.
 	base := r.baseMoved * (1 - l.ShiftShown) * (1 - l.ShiftShown)
+	base += l.KnownMoved * l.KnownMoved * r.first.spread * r.first.spread // the mean over rows
 	r.moved = model.Moved{Slope: l.SlopeMoved / l.Slope, Middle: l.Slope * l.Middle}
 	r.moved.Intercept = math.Sqrt(base + l.ShiftMoved*l.ShiftMoved + r.missedPicks(l.Slope))
 }

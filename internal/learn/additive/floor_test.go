@@ -134,6 +134,80 @@ func TestMeanScoreIsTheKnownRate(t *testing.T) {
 	}
 }
 
+// inventCopies is a table in which all columns say the same of the label, as far as each says anything, and every second is
+// public, as the label is.
+func inventCopies(seed uint64, rows, columns int) *dataset.Table {
+	tab := invent(seed, rows, columns, 0, 0)
+	tab.Schema.Label.Role = schema.Public
+	r, latent := rand.New(rand.NewPCG(seed, 2)), make([]float64, rows)
+	for i := range latent {
+		latent[i] = r.NormFloat64()
+		tab.Labels[i] = 0
+		if r.Float64() < 1/(1+math.Exp(1-1.5*latent[i])) {
+			tab.Labels[i] = 1
+		}
+	}
+	for j := range columns {
+		if j%2 == 1 {
+			tab.Schema.Columns[j].Role = schema.Private
+		}
+		codes, values := make([]uint32, rows), len(tab.Cols[j].Values)
+		for i := range codes {
+			x := max(-2.99, min(2.99, math.Sqrt(0.4)*latent[i]+math.Sqrt(0.6)*r.NormFloat64()))
+			codes[i] = uint32((x + 3) / 6 * float64(values))
+		}
+		tab.Cols[j].Codes = column.Narrow(codes, values)
+	}
+	return tab
+}
+
+// What public and private columns both say counts once: a line through the log-odds of fresh rows has a slope near 1,
+// with few rows for the public columns, too. Seeds are fixed, so it never fails by chance.
+func TestWholeScoreIsCalibrated(t *testing.T) {
+	type cell struct {
+		rows, columns int
+		eps, delta    float64
+	}
+	cells, fits := []cell{{800, 40, 1, 0}, {6000, 6, 3, 0}}, 2
+	if size.Long() {
+		fits = 8
+		for _, rows := range []int{800, 5000, 20_000} {
+			for _, columns := range []int{6, 20, 60} {
+				cells = append(cells, cell{rows, columns, 0.3, 0}, cell{rows, columns, 1, 0}, cell{rows, columns, 3, 1e-6})
+			}
+		}
+	}
+	for _, c := range cells {
+		slope, fresh := 0.0, inventCopies(1, 6000, c.columns)
+		for k := range fits {
+			tab := inventCopies(uint64(2+k), c.rows, c.columns)
+			slope += slopeOf(fresh.Labels, scoreFit(t, tab, fresh, c.eps, c.delta, uint64(k))) / float64(fits)
+		}
+		t.Logf("%+v: %.3f", c, slope)
+		if !(slope > 0.82 && slope < 1.15) {
+			t.Errorf("%+v: slope %.3f", c, slope)
+		}
+	}
+}
+
+// slopeOf is the slope of a logistic regression of labels on the log-odds of scores.
+func slopeOf(labels []uint8, scores []float64) float64 {
+	slope, shift := 1.0, 0.0
+	for range 20 {
+		var g, h [3]float64
+		for i, p := range scores {
+			z := math.Log(p / (1 - p))
+			q := 1 / (1 + math.Exp(-slope*z-shift))
+			off, w := float64(labels[i])-q, q*(1-q)
+			g[0], g[1] = g[0]+off, g[1]+off*z
+			h[0], h[1], h[2] = h[0]+w, h[1]+w*z, h[2]+w*z*z
+		}
+		by := h[0]*h[2] - h[1]*h[1]
+		slope, shift = slope+(h[0]*g[1]-h[1]*g[0])/by, shift+(h[2]*g[0]-h[1]*g[1])/by
+	}
+	return slope
+}
+
 // scoreFit trains on a table and returns the scores of the rows of another.
 func scoreFit(t *testing.T, tab, rows *dataset.Table, eps, delta float64, seed uint64) []float64 {
 	t.Helper()

@@ -54,11 +54,8 @@ func (f *fit) learnLabels(ctx context.Context) (*model.Model, error) {
 	all := &labelled{groups: groups, LabelSums: shrink.LabelSums{Rows: groups.Rows}}
 	for k, j := range pl.public {
 		f.bins[k] = pl.cutByRows(groups, j, pl.rules.bins)
-		cut, ordered := &f.bins[k], 0
-		if cut.Ordered() {
-			ordered = cut.Len() - cut.Marks()
-		}
-		all.add(k, listBins(cut, &groups.Cols[j], groups.Len), cut.Len(), ordered)
+		cut := &f.bins[k]
+		all.add(k, listBins(cut, &groups.Cols[j], groups.Len), cut.Len(), countOrdered(cut))
 	}
 	st := (*start)(nil)
 	if pl.rules.classesShare > 0 {

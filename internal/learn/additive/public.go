@@ -11,21 +11,17 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/discreet-dp/discreet/internal/guard"
-	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/model/shrink"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // publicGroups are the distinct rows of the public columns, with the number of rows by class.
 type publicGroups struct {
-	groups  *guard.Groups
-	rows    [][]float64        // by class, then group: number, or weight
-	bins    []feature.Bins     // of the public columns
-	codes   [][]uint32         // the bins of groups, by public column
-	recoded guard.DistinctRows // groups, with columns coded by bin
-	space   *feature.Space     // of the bins
+	groups *guard.Groups
+	rows   [][]float64    // by class, then group: number, or weight
+	bins   []feature.Bins // of the public columns
+	codes  [][]uint32     // the bins of groups, by public column
 }
 
 // groupPublic reads public columns and a public label only, so that its results are free (1.5).
@@ -34,55 +30,35 @@ func (f *fit) groupPublic() (*publicGroups, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &publicGroups{groups: groups, recoded: groups.Groups}
+	g := &publicGroups{groups: groups}
 	if g.rows, err = groups.Classes(); err != nil {
 		return nil, err
 	}
-	g.recoded.Cols = make([]column.Column, len(groups.Cols))
-	s := *f.plan.schema // with categories of bins
-	s.Columns = slices.Clone(s.Columns)
 	for _, j := range f.plan.public {
-		bins := f.plan.cutByRows(groups, j, maxBins)
+		bins := f.plan.cutByRows(groups, j, publicBins)
 		codes := listBins(&bins, &groups.Cols[j], groups.Len)
 		g.bins, g.codes = append(g.bins, bins), append(g.codes, codes)
-		s.Columns[j] = schema.Column{Name: s.Columns[j].Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
-		g.recoded.Cols[j].Codes = column.Narrow(codes, bins.Len())
 	}
-	g.space, err = feature.NewSpace(&s, feature.OneHot, f.plan.public)
-	return g, err
+	return g, nil
 }
 
 // fitAgainst fits the log-odds of one class against the other, and returns steps by column, then bin,
-// and the intercept. Both arguments are numbers of rows by group. Steps fitted bin by bin follow chance
-// where bins have few rows, so those of one column after another give way to the posterior mean that
-// private columns have, from its cells under the score of the others.
-func (g *publicGroups) fitAgainst(ctx context.Context, one, other []float64) (steps [][]float64, intercept float64, err error) {
-	best, err := logistic.FitGroups(ctx, g.space, &g.recoded, one, other, publicRidge/sumAll(one, other), nil)
-	if err != nil {
-		return nil, 0, err
-	}
-	intercept = best.Coef[g.space.Width()]
-	scores := slices.Repeat([]float64{intercept}, len(one))
+// and the intercept. Both arguments are numbers of rows by group.
+func (g *publicGroups) fitAgainst(one, other []float64) (steps [][]float64, intercept float64) {
+	sums := shrink.LabelSums{Rows: floats.AddTo(make([]float64, len(one)), one, other), Positive: one, Bins: g.codes}
 	for q := range g.bins {
-		first, _ := g.space.Block(q)
-		steps = append(steps, best.Coef[first:first+g.bins[q].Len()])
-		for i, b := range g.codes[q] {
-			scores[i] += steps[q][b]
-		}
+		sums.Sizes, sums.Ordered = append(sums.Sizes, g.bins[q].Len()), append(sums.Ordered, countOrdered(&g.bins[q]))
 	}
-	for q, step := range steps {
-		c := shrink.Cells{Positive: make([]float64, len(step)), Negative: make([]float64, len(step))}
-		for i, b := range g.codes[q] {
-			others := scores[i] - step[b]
-			c.Positive[b] += one[i] / (1 + math.Exp(others))
-			c.Negative[b] += other[i] / (1 + math.Exp(-others))
-		}
-		steps[q], _ = shrink.LogOdds(&c, &g.bins[q])
-		for i, b := range g.codes[q] {
-			scores[i] += steps[q][b] - step[b]
-		}
+	fit := sums.Fit()
+	return fit.Steps, fit.Intercept
+}
+
+// countOrdered is how many of the first bins are in order.
+func countOrdered(bins *feature.Bins) int {
+	if !bins.Ordered() {
+		return 0
 	}
-	return steps, intercept, nil
+	return bins.Len() - bins.Marks()
 }
 
 // listBins lists the bins of the first n cells of a column.
@@ -118,10 +94,7 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	}
 	positive := f.plan.schema.Label.Positive
 	pos, neg := g.rows[positive], g.rows[1-positive]
-	steps, intercept, err := g.fitAgainst(ctx, pos, neg)
-	if err != nil {
-		return nil, err
-	}
+	steps, intercept := g.fitAgainst(pos, neg)
 	score := feature.Additive{Intercept: intercept}
 	for q := range g.bins {
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: g.bins[q], Steps: steps[q]})
@@ -208,10 +181,7 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 		if k == common {
 			continue
 		}
-		steps, intercept, err := g.fitAgainst(ctx, addPseudoRows(rows), against)
-		if err != nil {
-			return nil, err
-		}
+		steps, intercept := g.fitAgainst(addPseudoRows(rows), against)
 		st.scores[k] = intercept
 		for q := range steps {
 			st.shapes[q].Steps[k] = steps[q]

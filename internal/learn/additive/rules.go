@@ -20,9 +20,9 @@ const (
 	minBins, maxBins = 8, 32  // of a number; a pair has the fewest
 	scalesToReach    = 600    // per column, at which reach is one standard deviation
 	roundsToBalance  = 3      // after a clip of public columns
-	balanceSpread    = 0.25   // standard deviation of the balance of a column before its cells tell
+	publicBins       = 16     // of a number beside a public label, which nothing is paid for
+	scoreParts       = 3      // of the score of public columns, in the calibration
 	slopeParts       = 5      // steps between the middles of bins; odd, so that the middles stay
-	publicRidge      = 3      // weight of ½‖coef‖² of the public part: so many rows more in each bin
 	calibrationShare = 0.04   // for the cells of the finished score
 	scalesForLabels  = 900    // that each picked column needs beside a private label
 	fewestAtOnce     = 1_200  // scales of all columns beside a private label; with fewer, their noise is too much for the base rate

@@ -3,6 +3,7 @@
 package additive
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -113,6 +114,7 @@ type twin struct {
 	base       []float64      // seen at the start
 	rest       [][]float64    // by column: what the model adds and weights do not see
 	totals     bool           // public totals still hold
+	moved      float64        // the variance of the log-odds of the start
 	start      []float64      // the model without its private columns
 	mean       []float64      // by column, of its steps over the released rows
 	spread     []float64      // the same, of their squares around it
@@ -121,7 +123,7 @@ type twin struct {
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
-	w := &twin{fit: f, tab: tab, totals: st.totals != nil}
+	w := &twin{fit: f, tab: tab, totals: st.totals != nil, moved: st.baseMoved}
 	for i := range tab.Rows {
 		z := st.score.Intercept
 		for _, sh := range st.score.Shapes {
@@ -324,13 +326,13 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 		for b := range steps {
 			steps[b] += by
 		}
-	} else if all := sumAll(rows); c.Noise.Gaussian && w.plan.scope == dp.WholeRow && all > 0 {
+	} else if all := sumAll(rows); w.plan.scope == dp.WholeRow && all > 0 {
 		difference, error2 := 0.0, 0.0
 		for b := range steps {
 			difference += c.Positive[b] - c.Negative[b]
 			error2 += c.Noise.Positive*c.Noise.Positive + c.Noise.Negative*c.Noise.Negative
 		}
-		u, v := 16/(all*all), 1/error2 // the balance is 0, but for a quarter, and what cells have
+		u, v := 4/(w.moved*all*all), 1/error2 // the balance is 0, but for half of the log-odds' noise, and what cells have
 		by := shrink.CenterSteps(steps, rows, v*difference/(u+v)/all)
 		for b := range steps {
 			steps[b] += by
@@ -395,18 +397,20 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 		caps[label[i]] = math.Max(caps[label[i]], weight[i])
 		totals[label[i]] += weight[i]
 	}
-	cut := func(z float64) (b int) {
+	bySpread := func(z float64) (b int) {
 		for b < len(scoreEdges) && z >= mean+spread*scoreEdges[b] {
 			b++
 		}
 		return b
 	}
+	of, parts, middle := w.splitPublic(weight, label)
+	cut := func(z float64, i int) int { return bySpread(z)*len(parts) + of[i] }
 	// The learner rounds each step to 2^-20, so a row this close to an edge may lie on either side.
 	const nearEdge = 1e-5
 	least, most := make([]float64, len(answer)), make([]float64, len(answer))
 	for i, x := range weight {
 		z := w.full[i] - w.start[i]
-		low, high := cut(z-nearEdge), cut(z+nearEdge)
+		low, high := cut(z-nearEdge, i), cut(z+nearEdge, i)
 		most[2*low+label[i]] += x / caps[label[i]]
 		if low == high {
 			least[2*low+label[i]] += x / caps[label[i]]
@@ -424,18 +428,33 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 		c.Positive[b], c.Negative[b] = answer[2*b]*caps[0], answer[2*b+1]*caps[1]
 	}
 	if w.plan.scope == dp.PrivateFeatures {
-		shrink.ProjectOntoSimplex(c.Positive, totals[0])
-		shrink.ProjectOntoSimplex(c.Negative, totals[1])
+		for label, cells := range [2][]float64{c.Positive, c.Negative} {
+			shrink.ProjectOntoSimplex(cells, totals[label])
+			for k, p := range parts {
+				var own []float64
+				for b := range scoreMiddles {
+					own = append(own, cells[b*len(parts)+k])
+				}
+				shrink.ProjectOntoSimplex(own, p.totals[label])
+				for b := range scoreMiddles {
+					cells[b*len(parts)+k] = own[b]
+				}
+			}
+		}
 	}
 	deviation, gaussian := w.plan.deviationOf(w.plan.prices.calibration)
 	c.Noise = shrink.Noise{Positive: deviation * caps[0], Negative: deviation * caps[1], Gaussian: gaussian}
-	var x []float64
+	var x, z []float64
 	for _, m := range scoreMiddles {
-		x = append(x, mean+spread*m)
+		for _, p := range parts {
+			x, z = append(x, mean+spread*m), append(z, p.mean-middle)
+		}
 	}
-	l := shrink.FitLine(c, x)
+	l := shrink.FitLine(c, x, z)
 	for i := range w.full {
-		w.full[i] = w.start[i] + l.Shift + l.Slope*(w.full[i]-w.start[i])
+		w.full[i] = l.Slope*(w.full[i]-w.start[i]) + l.Shift
+		w.start[i] = middle + l.Known*(w.start[i]-middle)
+		w.full[i] += w.start[i]
 	}
 	if w.plan.scope != dp.PrivateFeatures {
 		return
@@ -444,6 +463,32 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	for i := range w.full {
 		w.full[i] += by
 	}
+}
+
+// splitPublic puts rows in order of their public score into up to three parts of about the same weight, and returns the
+// part of each, what describes the parts, and the mean of all by weight.
+func (w *twin) splitPublic(weight []float64, label []int) (of []int, parts []publicPart, middle float64) {
+	rows := make([]int, len(weight))
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(w.start[a], w.start[b]) })
+	of, all, sum := make([]int, len(rows)), sumAll(weight), 0.0
+	for at, i := range rows {
+		if at == 0 || len(parts) < scoreParts && sum >= all*float64(len(parts))/scoreParts-1e-6 && w.start[i] > w.start[rows[at-1]]+1e-6 {
+			parts = append(parts, publicPart{})
+		}
+		p := &parts[len(parts)-1]
+		of[i] = len(parts) - 1
+		p.totals[label[i]] += weight[i]
+		p.mean += weight[i] * w.start[i]
+		middle += weight[i] * w.start[i] / all
+		sum += weight[i]
+	}
+	for k := range parts {
+		parts[k].mean /= sumAll(parts[k].totals[:])
+	}
+	return of, parts, middle
 }
 
 // shift moves the mean of all scores to the share of positive rows, if what a row's private columns add is normal with

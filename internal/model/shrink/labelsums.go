@@ -19,6 +19,8 @@ type LabelSums struct {
 	Ordered []int
 	Sums    [][]float64 // by column, then bin: positive rows, as released
 	Noise   []float64   // by column: the variance of the noise on each of its sums
+	// Positive is, by group, its positive rows, if the label is public: they are used instead of sums if they are not nil.
+	Positive []float64
 	// Vectors are used instead of sums if they are not nil; Released is the released sum of vectors,
 	// with noise of Variance on each number.
 	Vectors  *LabelVectors
@@ -45,8 +47,9 @@ const (
 	firstSpread   = 0.15 // of the steps of a column before anything is known, nats
 	leastSpread   = 0.01
 	largestSpread = 2.0
-	startSpread   = 0.3 // of the intercept about log-odds that are known, nats: steps move it
 	labelReach    = 0.3 // correlation length of ordered bins, as a share of the number of bins
+	startSpread   = 0.3 // of the intercept about log-odds that are known, nats: steps move it
+
 )
 
 // Fit estimates the steps from the sums, which is post-processing: rows and bins are public, sums have left. In the
@@ -90,7 +93,7 @@ type labelFit struct {
 	scores   []float64
 	variance [][]float64 // of the steps, by column
 	weights  []float64   // of a row of each group in the sums
-	sums     []float64   // of all bins; with vectors, followed by that of all rows
+	sums     []float64   // of all bins; with vectors or a public label, followed by that of all rows
 }
 
 func newLabelFit(s *LabelSums) *labelFit {
@@ -114,10 +117,20 @@ func (f *labelFit) readSums() {
 	for g, n := range f.Rows {
 		rows += n * f.weights[g]
 	}
-	if f.Vectors != nil {
+	switch {
+	case f.Positive != nil:
+		f.sums = make([]float64, f.width+1)
+		for g, x := range f.Positive {
+			for k, first := range f.first {
+				f.sums[first+int(f.Bins[k][g])] += x
+			}
+			total += x
+		}
+		f.sums[f.width] = total
+	case f.Vectors != nil:
 		f.sums = f.Vectors.sumsOf(f.Released)
 		total = f.sums[f.width]
-	} else {
+	default:
 		for _, column := range f.Sums {
 			f.sums = append(f.sums, column...)
 			for _, x := range column {
@@ -148,6 +161,10 @@ func invertCorrelation(n, ordered int) dense {
 // findCurve works out the curve at the coefficients.
 func (f *labelFit) findCurve() {
 	curve, about := f.linearize()
+	if f.Positive != nil { // what the sums are off is exact
+		f.known = curve
+		return
+	}
 	f.about, f.half = about.factor(), curve
 	f.about.solve(f.half, false)
 	f.known = f.half.squares()
@@ -159,10 +176,9 @@ func (f *labelFit) improve() (moved float64) {
 	precision := dense{f.width + 1, slices.Clone(f.known.a)}
 	f.eachPrior(func(i, j int, p float64) { precision.row(i)[j] += p })
 	f.low = precision.invertFactor()
-	rest := f.about.solveOne(f.leftOver())
-	slope := f.half.timesTransposed(rest)
+	slope, misfit := f.slopeAndMisfit()
 	f.eachPrior(func(i, j int, p float64) { slope[i] -= p * f.offset(j) })
-	moved = f.move(f.low.timesTransposed(f.low.times(slope)), rest)
+	moved = f.move(f.low.timesTransposed(f.low.times(slope)), misfit)
 	f.findSpreads()
 	return moved
 }
@@ -193,17 +209,17 @@ func (f *labelFit) offset(i int) float64 {
 }
 
 // move takes the step, or the half of it, or of that, where it would lead past the valley: columns that say nearly
-// the same make it long, and probabilities bend. rest is how far off the sums are before it, in what they may be off.
-func (f *labelFit) move(step, rest []float64) (moved float64) {
+// the same make it long, and probabilities bend. before is the misfit.
+func (f *labelFit) move(step []float64, before float64) (moved float64) {
 	for _, x := range step {
 		moved = math.Max(moved, math.Abs(x))
 	}
-	before, from := f.misfit(rest), slices.Clone(f.coef)
+	from := slices.Clone(f.coef)
 	for part := 1.0; part > 0.01; part /= 2 {
 		for i := range f.coef {
 			f.coef[i] = from[i] + part*step[i]
 		}
-		if f.misfit(f.about.solveOne(f.leftOver())) <= before {
+		if _, misfit := f.slopeAndMisfit(); misfit <= before {
 			return part * moved
 		}
 	}
@@ -211,13 +227,20 @@ func (f *labelFit) move(step, rest []float64) (moved float64) {
 	return 0
 }
 
-// misfit is twice the negative logarithm of the posterior at the coefficients, where the sums are off by rest.
-func (f *labelFit) misfit(rest []float64) (sum float64) {
-	for _, x := range rest {
-		sum += x * x
+// slopeAndMisfit is, at the coefficients, twice the negative logarithm of the posterior, and by how much half of that
+// falls with each of them, the prior's part left out.
+func (f *labelFit) slopeAndMisfit() (slope []float64, misfit float64) {
+	rest := f.leftOver()
+	if slope = rest; f.Positive == nil {
+		rest = f.about.solveOne(rest)
+		slope, misfit = f.half.timesTransposed(rest), floats.Dot(rest, rest)
 	}
-	f.eachPrior(func(i, j int, p float64) { sum += f.offset(i) * p * f.offset(j) })
-	return sum
+	for g, x := range f.Positive {
+		z := f.scores[g]
+		misfit += 2 * (x*math.Log1p(math.Exp(-z)) + (f.Rows[g]-x)*math.Log1p(math.Exp(z)))
+	}
+	f.eachPrior(func(i, j int, p float64) { misfit += f.offset(i) * p * f.offset(j) })
+	return slope, misfit
 }
 
 // leftOver returns the sums minus their expectation at the coefficients.
@@ -249,7 +272,9 @@ func (f *labelFit) linearize() (curve, about dense) {
 		once[g] = rows * p * (1 - p) * f.weights[g]
 		twice[g] = once[g] * f.weights[g]
 	}
-	f.addSquares(curve, once)
+	if f.addSquares(curve, once); f.Positive != nil {
+		return curve, about
+	}
 	about = newDense(len(f.sums), len(f.sums))
 	if f.Vectors != nil {
 		f.addSquares(about, twice)

@@ -40,6 +40,29 @@ func TestLabelSumsFindTheStepsOfExactSums(t *testing.T) {
 	}
 }
 
+// A public label gives the same probabilities from the rows by group.
+func TestLabelSumsOfAPublicLabel(t *testing.T) {
+	steps := [2][]float64{{-1, 0.2, 0.5}, {-0.6, -0.2, 0.1, 0.8}}
+	s := design(0, steps, -0.7)
+	want := s.Fit()
+	for g, rows := range s.Rows {
+		p := sigmoid(-0.7 + steps[0][s.Bins[0][g]] + steps[1][s.Bins[1][g]])
+		s.Positive = append(s.Positive, rows*p)
+	}
+	for g, z := range s.Fit().Scores {
+		if math.Abs(z-want.Scores[g]) > 0.002 {
+			t.Errorf("group %d: %g, from sums %g", g, z, want.Scores[g])
+		}
+	}
+	s.Rows, s.Positive = []float64{3, 2}, []float64{3, 0} // two rows of three combinations, which hold one class each
+	s.Bins = [][]uint32{{0, 1}, {2, 3}}
+	for _, z := range s.Fit().Scores {
+		if !(math.Abs(z) < 3) {
+			t.Errorf("five rows give log-odds of %g", z)
+		}
+	}
+}
+
 // Drowned in noise, all that is left is about the share of positive rows.
 func TestLabelSumsDrownedInNoiseSayNothing(t *testing.T) {
 	s := design(1e10, [2][]float64{{0, 0, 0}, {0, 0, 0, 0}}, -1)

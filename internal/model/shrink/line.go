@@ -8,35 +8,49 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// The prior of a line: its slope is near 1, and its shift near 0.
+// The prior of a line: its slopes are near 1 and a little less, and its shift near 0.
 const (
-	slopeDeviation = 0.35 // of the logarithm of the slope
-	shiftDeviation = 0.25 // nats
-	slopeStep      = 0.05
-	slopeValues    = 40 // grid values, from slopeStep on
-	shiftValues    = 21 // grid values over 5 standard deviations
+	slopeDeviation  = 0.35 // of the logarithm of the slope
+	shiftDeviation  = 0.25 // nats
+	knownMean       = 0.9  // of the slope of what is known
+	knownDeviation  = 0.25
+	slopeStep       = 0.05
+	slopeValues     = 40 // grid values, from slopeStep on
+	shiftValues     = 21 // grid values over 5 standard deviations
+	knownStep       = 0.1
+	knownValues     = 16   // grid values, from 0 on
+	likelihoodStep  = 0.1  // nats, between which the likelihood of a cell is interpolated
+	likelihoodReach = 12.0 // nats
 )
 
-// Line is log-odds of the form Shift + Slope·x. Noise alone moves them by independent amounts with the standard
-// deviations SlopeMoved·(x − Middle) and ShiftMoved. ShiftShown is the part of a true shift that is estimated.
-type Line struct{ Slope, Shift, SlopeMoved, ShiftMoved, Middle, ShiftShown float64 }
+// Line is log-odds of the form Shift + Slope·x + Known·z, where x is a score that is measured and z one that the
+// weights of rows know. Noise alone moves them by independent amounts with the standard deviations
+// SlopeMoved·(x − Middle), ShiftMoved and KnownMoved·z. ShiftShown is the part of a true shift that is estimated.
+type Line struct{ Slope, Shift, Known, SlopeMoved, ShiftMoved, KnownMoved, Middle, ShiftShown float64 }
 
-// FitLine fits a line to cells, with x by bin: the posterior mean of slope and shift under the prior above. With more
-// noise it is closer to the prior's line, (1, 0). There must be noise. Time is O(bins), with a large constant.
-func FitLine(c *Cells, x []float64) Line {
-	type point struct{ slope, shift, log float64 }
+// FitLine fits a line to cells, with x and z by bin: the posterior mean of slopes and shift under the prior above. With
+// more noise it is closer to the prior's line. If all z are 0, Known is 1. Rows weigh as under z. There must be noise.
+// Time is O(bins), with a large constant.
+func FitLine(c *Cells, x, z []float64) Line {
+	type point struct{ slope, shift, known, log float64 }
 	var points []point
-	best := math.Inf(-1)
+	like, known, best := c.tabulate(), []float64{1}, math.Inf(-1)
+	if floats.Norm(z, math.Inf(1)) > 0 {
+		known = floats.Span(make([]float64, knownValues), 0, knownStep*(knownValues-1))
+	}
 	for i := range slopeValues {
 		s := slopeStep * float64(i+1)
 		l := math.Log(s) / slopeDeviation
 		for j := range shiftValues {
 			d := 5 * (float64(j)/(shiftValues-1) - 0.5) // deviations
-			p := point{s, d * shiftDeviation, -l*l/2 - math.Log(s) - d*d/2}
-			for b, at := range x {
-				p.log += c.computeLogLikelihood(b, math.Min(math.Max(p.shift+s*at, -12), 12))
+			for _, a := range known {
+				k := (a - knownMean) / knownDeviation
+				p := point{s, d * shiftDeviation, a, -l*l/2 - math.Log(s) - d*d/2 - k*k/2}
+				for b, at := range x {
+					p.log += like[b].at(p.shift + s*at + (a-1)*z[b])
+				}
+				points, best = append(points, p), math.Max(best, p.log)
 			}
-			points, best = append(points, p), math.Max(best, p.log)
 		}
 	}
 	var l Line
@@ -47,49 +61,76 @@ func FitLine(c *Cells, x []float64) Line {
 		all += p.log
 		l.Slope += p.log * p.slope
 		l.Shift += p.log * p.shift
+		l.Known += p.log * p.known
 	}
-	l.Slope, l.Shift = l.Slope/all, l.Shift/all
-	slopes, shifts, both := 0.0, 0.0, 0.0 // variances and covariance
+	l.Slope, l.Shift, l.Known = l.Slope/all, l.Shift/all, l.Known/all
+	var v spread
 	for _, p := range points {
-		slope, shift := p.slope-l.Slope, p.shift-l.Shift
-		slopes += p.log / all * slope * slope
-		shifts += p.log / all * shift * shift
-		both += p.log / all * slope * shift
+		slope, shift, known := p.slope-l.Slope, p.shift-l.Shift, p.known-l.Known
+		v.slopes += p.log / all * slope * slope
+		v.shifts += p.log / all * shift * shift
+		v.both += p.log / all * slope * shift
+		v.known += p.log / all * known * known
 	}
-	l.findMoved(c, x, slopes, shifts, both)
+	l.findMoved(c, x, z, v)
 	return l
 }
 
+// tabulated is the log-likelihood of a bin's cells, by log-odds.
+type tabulated []float64
+
+func (c *Cells) tabulate() []tabulated {
+	out := make([]tabulated, len(c.Positive))
+	for b := range out {
+		for k := range int(2*likelihoodReach/likelihoodStep) + 2 {
+			out[b] = append(out[b], c.computeLogLikelihood(b, likelihoodStep*float64(k)-likelihoodReach))
+		}
+	}
+	return out
+}
+
+func (t tabulated) at(theta float64) float64 {
+	way := (math.Min(math.Max(theta, -likelihoodReach), likelihoodReach) + likelihoodReach) / likelihoodStep
+	k := int(way)
+	return t[k] + (way-float64(k))*(t[k+1]-t[k])
+}
+
+// spread has variances of a line's posterior, and the covariance of slope and shift.
+type spread struct{ slopes, shifts, known, both float64 }
+
 // findMoved computes the effect of noise alone on the line from the posterior. At x = Middle slope and
-// shift are uncorrelated, and each is treated as normal with a normal prior (see MovedByNoise). Part
-// of the observed variance is due to noise, more if there are fewer rows.
-func (l *Line) findMoved(c *Cells, x []float64, slopes, shifts, both float64) {
-	if slopes > 0 {
-		l.Middle = -both / slopes
-		shifts = math.Max(0, shifts-both*both/slopes)
+// shift are uncorrelated, and each is treated as normal with a normal prior (see MovedByNoise), as the slope of what is
+// known is. Part of the observed variance is due to noise, more if there are fewer rows.
+func (l *Line) findMoved(c *Cells, x, z []float64, v spread) {
+	if v.slopes > 0 {
+		l.Middle = -v.both / v.slopes
+		v.shifts = math.Max(0, v.shifts-v.both*v.both/v.slopes)
 	}
 	noise := c.Noise.DifferenceVariance()
 	steps := make([]float64, len(x))
 	for b, at := range x {
-		steps[b] = l.Shift + l.Slope*at
+		steps[b] = l.Shift + l.Slope*at + (l.Known-1)*z[b]
 	}
-	var seen, alone [2]float64
+	var seen, alone [3]float64
 	for b, w := range BinWeights(c, steps) {
 		// By so much the difference of the cells follows the log-odds; it is also the variance of sampling.
 		curve := curveOf(w, steps[b])
-		for i, way := range [2]float64{x[b] - l.Middle, 1} {
+		for i, way := range [3]float64{x[b] - l.Middle, 1, z[b]} {
 			told := curve * curve * way * way / (noise + curve)
 			seen[i] += told
 			alone[i] += told * noise / (noise + curve)
 		}
 	}
-	spread := slopeDeviation * l.Slope
-	slopeShown := math.Max(0, 1-slopes/(spread*spread))
-	l.ShiftShown = math.Max(0, 1-shifts/(shiftDeviation*shiftDeviation))
-	if seen[0] > 0 && seen[1] > 0 {
-		l.SlopeMoved = math.Sqrt(slopes * slopeShown * alone[0] / seen[0])
-		l.ShiftMoved = math.Sqrt(shifts * l.ShiftShown * alone[1] / seen[1])
+	moved := func(i int, variance, prior float64) (deviation, shown float64) {
+		shown = math.Max(0, 1-variance/(prior*prior))
+		if !(seen[i] > 0) {
+			return 0, shown
+		}
+		return math.Sqrt(variance * shown * alone[i] / seen[i]), shown
 	}
+	l.SlopeMoved, _ = moved(0, v.slopes, slopeDeviation*l.Slope)
+	l.ShiftMoved, l.ShiftShown = moved(1, v.shifts, shiftDeviation)
+	l.KnownMoved, _ = moved(2, v.known, knownDeviation)
 }
 
 // BinWeights estimates the weight of each bin from both of its cells, given the log-odds steps; the

@@ -23,17 +23,43 @@ func lineCells(x []float64, slope, shift, rows, noise float64) *Cells {
 func TestLineIsThatOfTheCells(t *testing.T) {
 	x := []float64{-6, -3, -1.5, -0.5, 0.5, 1.5, 3, 6}
 	for _, want := range [][2]float64{{0.3, 0.2}, {0.5, -0.3}, {1, 0}, {1.4, 0.1}} {
-		l := FitLine(lineCells(x, want[0], want[1], 1e5, 10), x)
+		l := FitLine(lineCells(x, want[0], want[1], 1e5, 10), x, make([]float64, len(x)))
 		if math.Abs(l.Slope-want[0]) > slopeStep/2 || math.Abs(l.Shift-want[1]) > 0.04 {
 			t.Errorf("slope %.3f and shift %.3f, not %v", l.Slope, l.Shift, want)
 		}
 	}
-	l := FitLine(lineCells(x, 0.2, 0.5, 10, 1e6), x)
+	l := FitLine(lineCells(x, 0.2, 0.5, 10, 1e6), x, make([]float64, len(x)))
 	if l.Slope < 0.85 || l.Slope > 1.1 || math.Abs(l.Shift) > 0.05 {
 		t.Errorf("noise alone: slope %.3f and shift %.3f, the prior has 1 and 0", l.Slope, l.Shift)
 	}
-	if l := FitLine(lineCells(x, 0, 0, 3000, 30), x); l.Slope > 0.1 {
+	if l := FitLine(lineCells(x, 0, 0, 3000, 30), x, make([]float64, len(x))); l.Slope > 0.1 {
 		t.Errorf("where columns say nothing the slope is %.3f", l.Slope)
+	}
+}
+
+// What the weights of rows know counts by as much less as the cells say: of two scores that say the same thing, each
+// counts by half. With much noise it is the prior's.
+func TestLineStretchesWhatIsKnown(t *testing.T) {
+	var x, z []float64
+	for _, score := range []float64{-3, -1, 0, 1, 3} {
+		for _, known := range []float64{-1.5, 0.1, 1.4} {
+			x, z = append(x, score), append(z, known)
+		}
+	}
+	for _, want := range [][3]float64{{0.5, 0.5, 0.2}, {1, 1, 0}, {1.3, 0.2, -0.1}} {
+		c := &Cells{Noise: Noise{Positive: 10, Negative: 10}}
+		for b := range x {
+			share := 1 / (1 + math.Exp(-want[2]-want[0]*x[b]-(want[1]-1)*z[b]))
+			c.Positive, c.Negative = append(c.Positive, 1e5*share), append(c.Negative, 1e5*(1-share))
+		}
+		l := FitLine(c, x, z)
+		if math.Abs(l.Slope-want[0]) > slopeStep || math.Abs(l.Known-want[1]) > knownStep/2 || math.Abs(l.Shift-want[2]) > 0.04 {
+			t.Errorf("slope %.3f, known %.3f and shift %.3f, not %v", l.Slope, l.Known, l.Shift, want)
+		}
+		c.Noise = Noise{Positive: 1e8, Negative: 1e8}
+		if l := FitLine(c, x, z); math.Abs(l.Known-knownMean) > 0.02 || l.KnownMoved > 0.06 {
+			t.Errorf("noise alone: known %.3f ± %.3f, the prior has %g", l.Known, l.KnownMoved, knownMean)
+		}
 	}
 }
 
@@ -108,7 +134,7 @@ func TestLineStatesWhatNoiseDoes(t *testing.T) {
 				cells.Positive[b] += c.noise * src.NormFloat64()
 				cells.Negative[b] += c.noise * src.NormFloat64()
 			}
-			l := FitLine(cells, x)
+			l := FitLine(cells, x, make([]float64, len(x)))
 			lines = append(lines, l)
 			slopes, shifts = slopes+l.Slope/draws, shifts+l.Shift/draws
 			statedSlope += l.SlopeMoved * l.SlopeMoved / draws

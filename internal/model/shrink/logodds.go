@@ -111,7 +111,7 @@ const (
 	gridHalf = 60   // values of θ on each side of 0
 	gridStep = 0.07 // nats: a step is at most 4.2 nats
 	gridLen  = 2*gridHalf + 1
-	anywhere = 0.02 // probability that a jump goes anywhere
+	anywhere = 0.004 // probability that a jump goes anywhere
 )
 
 // logOddsAt returns value g of the grid, in nats.

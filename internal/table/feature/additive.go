@@ -184,12 +184,17 @@ type BoundBins struct {
 	byCode []uint32
 	second *BoundBins   // for a pair, whose byCode then holds first bins
 	scored *boundScored // for scores; otherwise nil
+	width  uint32       // for a pair of scores, the bins of the second
 }
 
 // Bind tabulates the bins for cols, which is parallel to the schema's Columns.
 func (b *Bins) Bind(cols []column.Column) *BoundBins {
 	if b.Scored != nil {
-		return &BoundBins{scored: &boundScored{of: b.Scored.Of.Bind(cols), edges: b.Scored.Edges}}
+		out := &BoundBins{scored: &boundScored{of: b.Scored.Of.Bind(cols), edges: b.Scored.Edges}}
+		if b.Second != nil {
+			out.second, out.width = b.Second.Bind(cols), uint32(b.Second.Len())
+		}
+		return out
 	}
 	col := &cols[b.Column]
 	out := &BoundBins{codes: &col.Codes, byCode: b.ByCode(col)}
@@ -206,7 +211,12 @@ func (b *Bins) Bind(cols []column.Column) *BoundBins {
 // pairs only.
 func (b *BoundBins) Read(from int, out, scratch []uint32) {
 	if b.scored != nil {
-		b.scored.read(from, out)
+		if b.scored.read(from, out); b.second != nil {
+			b.second.scored.read(from, scratch[:len(out)])
+			for i, second := range scratch[:len(out)] {
+				out[i] = out[i]*b.width + second
+			}
+		}
 		return
 	}
 	b.codes.Look(from, b.byCode, out)

@@ -15,8 +15,13 @@ import (
 // Check refuses bins that a table of schema s cannot have.
 func (b *Bins) Check(s *schema.Schema) error {
 	if b.Scored != nil {
-		if b.Second != nil || b.Codes != 0 || b.Marked != 0 || b.Edges != nil || b.Groups != nil || !slices.IsSorted(b.Scored.Edges) {
-			return fmt.Errorf("feature: bins of a score must have cuts in order alone")
+		if b.Second != nil && (b.Second.Scored == nil || b.Second.Second != nil) || b.Codes != 0 || b.Marked != 0 || b.Edges != nil || b.Groups != nil || !slices.IsSorted(b.Scored.Edges) {
+			return fmt.Errorf("feature: bins of a score must have cuts in order alone, and a second score at most")
+		}
+		if b.Second != nil {
+			if err := b.Second.Check(s); err != nil {
+				return err
+			}
 		}
 		return b.Scored.Of.Check(s)
 	}

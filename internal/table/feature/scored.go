@@ -68,6 +68,9 @@ func (b *Bins) Columns() (columns []int) {
 		for k := range b.Scored.Of.Shapes {
 			columns = append(columns, b.Scored.Of.Shapes[k].Columns()...)
 		}
+		if b.Second != nil {
+			columns = append(columns, b.Second.Columns()...)
+		}
 		return columns
 	}
 	columns = []int{b.Column}

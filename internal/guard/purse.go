@@ -4,6 +4,7 @@ package guard
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
@@ -29,7 +30,7 @@ type purse interface {
 }
 
 // newPurse makes the purse for a price and its bill. Three kinds cover all bills: lines whose prices
-// add up in (ε, δ) (2.1); Gaussian lines only, which add up in ρ (2.2); and a list of lines that were
+// add up in (ε, δ) (2.1); Gaussian lines, and pure ones beside them, that add up in ρ (2.2); and a list of lines that were
 // accounted jointly, which must be spent exactly as listed (2.3).
 func newPurse(op string, price dp.Price, bill []dp.Event) (purse, error) {
 	if len(bill) == 0 && price == (dp.Price{}) {
@@ -45,14 +46,10 @@ func newPurse(op string, price dp.Price, bill []dp.Event) (purse, error) {
 	if sum, ok := dp.Sum(bill); ok && sum.Epsilon <= price.Epsilon && sum.Delta <= price.Delta {
 		return &sumPurse{op, price}, nil
 	}
-	all := dp.Rho(0)
-	for _, e := range bill {
-		if e.Rho == 0 {
-			return &listPurse{whole{op}, bill}, nil
-		}
-		all += e.Rho
+	if all, releases, ok := accounting.AsGaussian(bill, price); ok {
+		return &gaussianPurse{whole{op}, all, releases + 1, price.Epsilon}, nil
 	}
-	return &gaussianPurse{whole{op}, all, len(bill) + 1}, nil
+	return &listPurse{whole{op}, bill}, nil
 }
 
 func refuse(op, label, want string, got any) error {
@@ -88,20 +85,33 @@ func (p whole) part(label string, price dp.Price) error {
 	return refuse(p.op, label, "must not be an (epsilon, delta) among measurements that are accounted jointly", price)
 }
 
-// gaussianPurse is for measurements with Gaussian noise, as many as were billed and one more (2.2):
-// a plan may see by what it has measured that a line is better measured twice.
+// gaussianPurse is for measurements with Gaussian noise, as many as were billed and one more, and for pure ones, which
+// count as ρ (2.2): a plan may see by what it has measured that a line is better measured twice. While all are pure,
+// they may add up to pure, the ε of the price, in place of that (2.6).
 type gaussianPurse struct {
 	whole
 	left  dp.Rho
 	count int
+	pure  dp.Epsilon
 }
 
 func (p *gaussianPurse) take(label, _ string, s Share) error {
-	if s.Epsilon != 0 || s.Rho < 1 || s.Rho > p.left || p.count < 1 {
-		return refuse(p.op, label, fmt.Sprintf("must be a rho > 0 and at most %s, in at most %d measurements", p.left, p.count), s)
+	rho, count, pure := s.Rho, 1, false
+	if s.Rho == 0 && s.Epsilon > 0 { // it adds no rounding to what is counted
+		rho, count, pure = accounting.PureRho(s.Epsilon), 0, s.Epsilon <= p.pure
 	}
-	p.left -= s.Rho
-	p.count--
+	gaussian := (s.Epsilon == 0 || count == 0) && rho >= 1 && rho <= p.left && p.count >= count
+	if !gaussian && !pure {
+		return refuse(p.op, label, fmt.Sprintf("must be a rho > 0 and at most %s, in at most %d measurements, or an epsilon that "+
+			"counts as such a rho or is at most %s", p.left, p.count, p.pure), s)
+	}
+	p.left, p.count, p.pure = p.left-rho, p.count-count, p.pure-s.Epsilon
+	if !gaussian {
+		p.left, p.count = 0, 0
+	}
+	if !pure {
+		p.pure = 0
+	}
 	return nil
 }
 
@@ -142,6 +152,14 @@ func (s Share) Line(label string) dp.Event {
 		line.Mechanism = mech.Gamma{}.Name()
 	}
 	return line
+}
+
+// Pure is a share of ε that counts for at most s: an ε is at most π/4·ε² of ρ.
+func (s Share) Pure() Share {
+	if s.Rho > 0 {
+		return Share{Epsilon: max(1, dp.Epsilon(math.Sqrt(4/math.Pi*s.Rho.Float())*(1-1e-6)*dp.Nano))}
+	}
+	return s
 }
 
 // ChoiceLine returns the line of a bill for a selection at s.

@@ -61,6 +61,7 @@ func settings() map[string]setting {
 		"everything private":       {everything, 600},
 		"everything, boosted":      {everything, 20_000},
 		"everything, gaussian":     {delta(everything), 5_000},
+		"gaussian, picks":          {delta(everything), 2_300},
 		"everything, bins paid":    {asked(everything), 20_000},
 		"everything, pairs":        {paired(everything), 20_000},
 		"shares alone":             {everything, 60},

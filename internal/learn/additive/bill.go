@@ -24,7 +24,8 @@ type prices struct {
 // release is one line of the bill before its price is known.
 type release struct {
 	label  string
-	choice bool    // a selection rather than a measurement
+	pure   bool    // whatever noise the others have
+	choice bool    // a selection rather than a measurement, and pure
 	share  float64 // of the price, relative to the other releases
 	price  *guard.Share
 }
@@ -35,26 +36,28 @@ func (pl *Plan) listReleases() (list []release) {
 	pl.prices = prices{}
 	switch {
 	case r.sharesAlone:
-		return []release{{pl.classesLabel(), false, 1, &pl.prices.classes}}
+		return []release{{label: pl.classesLabel(), share: 1, price: &pl.prices.classes}}
 	case pl.protectsLabel() && !r.picks:
-		if list = []release{{labelsLabel, false, 1 - r.classesShare, &pl.prices.labels}}; r.classesShare > 0 {
-			list = slices.Insert(list, 0, release{pl.classesLabel(), false, r.classesShare, &pl.prices.classes})
+		if list = []release{{label: labelsLabel, share: 1 - r.classesShare, price: &pl.prices.labels}}; r.classesShare > 0 {
+			list = slices.Insert(list, 0, release{label: pl.classesLabel(), share: r.classesShare, price: &pl.prices.classes})
 		}
 		return list
 	}
 	rest := 1 - pl.counts.share - r.calibrationShare - r.classesShare // for the rounds
 	add := func(label string, share float64, to *guard.Share) {
 		if share > 0 {
-			list = append(list, release{label, false, share * r.totalShare() / rest, to})
+			list = append(list, release{label: label, share: share * r.totalShare() / rest, price: to})
 		}
 	}
-	add(pl.classesLabel(), r.classesShare, &pl.prices.classes)
+	if add(pl.classesLabel(), r.classesShare, &pl.prices.classes); len(list) > 0 {
+		list[0].pure = !pl.isMulticlass() // rounds may then yet be so
+	}
 	add(countsLabel, pl.counts.share, &pl.prices.counts)
 	list = append(list, pl.listRounds()...)
 	if r.weightShare > 0 {
 		pl.prices.weights = make([]guard.Share, r.rounds)
 		for t := range pl.prices.weights {
-			list = append(list, release{weightLabel(t), false, r.weightShare / float64(r.rounds), &pl.prices.weights[t]})
+			list = append(list, release{label: weightLabel(t), share: r.weightShare / float64(r.rounds), price: &pl.prices.weights[t]})
 		}
 	}
 	add(calibrationLabel, r.calibrationShare, &pl.prices.calibration)
@@ -67,10 +70,10 @@ func (pl *Plan) listRounds() (list []release) {
 	for t := range r.rounds {
 		round := r.roundShare(t)
 		if r.picks {
-			list = append(list, release{pickLabel(t), true, round * pickShare, &pl.prices.picks[t]})
+			list = append(list, release{pickLabel(t), true, true, round * pickShare, &pl.prices.picks[t]})
 			round *= 1 - pickShare
 		}
-		list = append(list, release{cellsLabel(t), false, round, &pl.prices.cells[t]})
+		list = append(list, release{label: cellsLabel(t), share: round, price: &pl.prices.cells[t]})
 	}
 	return list
 }
@@ -82,24 +85,19 @@ func (pl *Plan) writeBill() error {
 	case pl.NotPrivate:
 		return nil
 	case !pl.rules.gaussian:
-		return billReleases(pl, list, pl.Epsilon, func(eps dp.Epsilon) guard.Share { return guard.Share{Epsilon: eps} })
+		return billReleases(pl, list, pl.Epsilon, epsilonShare)
 	}
 	if err := guard.CheckDelta("additive", pl.Delta, pl.Rows); err != nil {
 		return err
 	}
-	split := func(all dp.Rho) error {
-		return billReleases(pl, list, all, func(rho dp.Rho) guard.Share { return guard.Share{Rho: rho} })
-	}
-	all, err := accounting.Afford(pl.Terms().Price, dp.MaxRho, func(all dp.Rho) []dp.Event {
-		if split(all) != nil { // too little to divide: a bill like any other
-			return []dp.Event{guard.Share{Rho: all}.Line(cellsLabel(0))}
-		}
-		return pl.bill
+	n := dp.Rho(len(list)) // a selection counts as a Gaussian release, and is within the part that it is given
+	all, err := accounting.Afford(pl.Terms().Price, dp.MaxRho-n, func(all dp.Rho) []dp.Event {
+		return slices.Repeat([]dp.Event{guard.Share{Rho: all/n + 1}.Line(cellsLabel(0))}, len(list))
 	})
 	if err != nil {
 		return err
 	}
-	return split(all)
+	return billReleases(pl, list, all, rhoShare)
 }
 
 // Terms returns the bill of one Fit, in charging order.
@@ -108,20 +106,35 @@ func (pl *Plan) Terms() guard.Terms {
 		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
 }
 
+func epsilonShare(eps dp.Epsilon) guard.Share { return guard.Share{Epsilon: eps} }
+func rhoShare(rho dp.Rho) guard.Share         { return guard.Share{Rho: rho} }
+
 // billReleases gives every release its part of all, and writes the bill.
 func billReleases[N dp.Epsilon | dp.Rho](pl *Plan, list []release, all N, toPrice func(N) guard.Share) error {
-	parts, err := dividePrice(all, list)
-	if err != nil {
+	if err := shareOut(all, list, toPrice); err != nil {
 		return err
 	}
 	pl.bill = nil
-	for i, r := range list {
-		*r.price = toPrice(parts[i])
+	for _, r := range list {
 		line := r.price.Line(r.label)
 		if r.choice {
 			line = r.price.ChoiceLine(r.label)
 		}
 		pl.bill = append(pl.bill, line)
+	}
+	return nil
+}
+
+// shareOut gives every release its part of all.
+func shareOut[N dp.Epsilon | dp.Rho](all N, list []release, toPrice func(N) guard.Share) error {
+	parts, err := dividePrice(all, list)
+	if err != nil {
+		return err
+	}
+	for i, r := range list {
+		if *r.price = toPrice(parts[i]); r.pure {
+			*r.price = r.price.Pure()
+		}
 	}
 	return nil
 }

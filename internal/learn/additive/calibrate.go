@@ -3,15 +3,16 @@
 package additive
 
 import (
+	"errors"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
-	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/shrink"
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -21,29 +22,42 @@ import (
 
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are counted by how
 // many rows there are to learn from, and where a class is rare, those are its own. What the rounds of the bill cost
-// together is divided again among those that are made (1.9). With Gaussian noise rounds are those of the bill.
+// together is divided again among those that are made (1.9). A rare
+// class may leave rounds that have less noise without a δ.
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
-	useful := countUseful(pos, neg)
-	if pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
+	if pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
 		return pl
 	}
 	done := *pl
-	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.unitRows(), pl.columns, 0, len(pl.public) > 0, useful)
+	useful := countUseful(pos, neg)
+	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.unitRows(), pl.columns, pl.rho, len(pl.public) > 0, useful)
 	done.rules.bins, done.rules.classesShare = pl.rules.bins, pl.rules.classesShare
 	done.rules.calibrationShare = pl.rules.calibrationShare
-	all := dp.Epsilon(0)
-	for t := range pl.prices.cells {
-		all += pl.prices.picks[t].Epsilon + pl.prices.cells[t].Epsilon
-	}
-	list := done.listRounds()
-	parts, err := dividePrice(all, list)
-	if err != nil { // too little to divide so: the bill's own rounds
+	if err := done.divideAgain(pl); err != nil { // too little to divide so: the bill's own rounds
 		return pl
 	}
-	for i, r := range list {
-		*r.price = guard.Share{Epsilon: parts[i]}
-	}
 	return &done
+}
+
+// divideAgain divides what all rounds of a plan cost among those of this one. If only this one has no Gaussian noise,
+// its releases are all pure: it has the rest of ε.
+func (pl *Plan) divideAgain(of *Plan) error {
+	list, eps, rho := pl.listRounds(), dp.Epsilon(0), dp.Rho(0)
+	for t := range of.prices.cells {
+		eps += of.prices.picks[t].Epsilon + of.prices.cells[t].Epsilon
+		rho += accounting.PureRho(of.prices.picks[t].Epsilon) + of.prices.cells[t].Rho
+	}
+	switch {
+	case pl.rules.gaussian:
+		return shareOut(rho, list, rhoShare)
+	case of.rules.gaussian:
+		if len(pl.counts.asking) > 0 {
+			return errors.New("additive: counts of bins had Gaussian noise")
+		}
+		pl.prices.calibration = epsilonShare(dp.Epsilon(pl.rules.calibrationShare * float64(pl.Epsilon)))
+		eps = pl.Epsilon - pl.prices.classes.Epsilon - pl.prices.calibration.Epsilon
+	}
+	return shareOut(eps, list, epsilonShare)
 }
 
 // classScales is the number of rows divided by the noise scale of the class counts. It is the same as
@@ -99,7 +113,7 @@ func (f *fit) estimateClasses(counts []float64, rows, noise float64) []float64 {
 		}
 		return counts
 	}
-	out := shrink.Shares(counts, rows, pl.rules.gaussian, func(share float64) float64 {
+	out := shrink.Shares(counts, rows, pl.prices.classes.Rho > 0, func(share float64) float64 {
 		if len(counts) == 2 && pl.knowsTotal() { // their number is public
 			return math.Sqrt(noise)
 		}

@@ -44,6 +44,7 @@ type Plan struct {
 	public  []int          // columns of the public part, which is free; none under dp.WholeRow
 	private []feature.Bins // columns, then pairs, that may be released, with bins by the schema
 	columns int            // number of columns among them
+	rho     float64        // that (ε, δ) buys for all releases together; 0 if noise is not Gaussian
 	open    []feature.Bins // pairs of the public part
 	waiting int            // pairs that are not released at this price
 	rules   rules
@@ -109,6 +110,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0
 	}
+	pl.rho = rho
 	if pl.protectsLabel() {
 		private = pl.public
 	}
@@ -290,9 +292,9 @@ func (pl *Plan) describeRounds() string {
 	case pl.protectsLabel() && !r.picks:
 		words = "no rounds: positive rows of all public columns leave at once"
 	case r.picks && r.rounds == 1:
-		words = fmt.Sprintf("1 round, which picks a column, for %.0f %% of its ε", 100*pickShare)
+		words = fmt.Sprintf("1 round, which picks a column, for %.0f %% of its price", 100*pickShare)
 	case r.picks:
-		words = fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its ε", r.rounds, 100*pickShare)
+		words = fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its price", r.rounds, 100*pickShare)
 	case len(r.passes) > 1:
 		words = fmt.Sprintf("%d rounds, %d for each %scolumn in turn", r.rounds, len(r.passes), pl.columnKind())
 	}

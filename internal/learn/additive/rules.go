@@ -13,19 +13,21 @@ import (
 // The numbers of the rules. Lengths of tables are in noise scales, shares are of the whole price if not
 // said; evidence/benchmarks/default-constants.md has what each is worth.
 const (
-	assumedRows      = 10_000 // rows if none are given
-	scalesForRound   = 130    // at which one round is worth its price
-	worthAll         = 0.75   // share of columns that must be worth a round for all to be used
-	pickShare        = 0.3    // of a round's price, for its pick
-	minBins, maxBins = 8, 32  // of a number; a pair has the fewest
-	scalesToReach    = 600    // per column, at which reach is one standard deviation
-	roundsToBalance  = 3      // after a clip of public columns
-	publicBins       = 16     // of a number beside a public label, which nothing is paid for
-	scoreParts       = 3      // of the score of public columns, in the calibration
-	slopeParts       = 5      // steps between the middles of bins; odd, so that the middles stay
-	calibrationShare = 0.04   // for the cells of the finished score
-	scalesForLabels  = 900    // that each picked column needs beside a private label
-	fewestAtOnce     = 1_200  // scales of all columns beside a private label; with fewer, their noise is too much for the base rate
+	assumedRows       = 10_000 // rows if none are given
+	scalesForRound    = 130    // at which one round is worth its price
+	scalesForGaussian = 110    // at which one round with Gaussian noise is worth its price
+	quieterGaussian   = 2      // times as many rounds as would have the same noise of either kind, for it to be Gaussian
+	worthAll          = 0.75   // share of columns that must be worth a round for all to be used
+	pickShare         = 0.3    // of a round's price, for its pick
+	minBins, maxBins  = 8, 32  // of a number; a pair has the fewest
+	scalesToReach     = 600    // per column, at which reach is one standard deviation
+	roundsToBalance   = 3      // after a clip of public columns
+	publicBins        = 16     // of a number beside a public label, which nothing is paid for
+	scoreParts        = 3      // of the score of public columns, in the calibration
+	slopeParts        = 5      // steps between the middles of bins; odd, so that the middles stay
+	calibrationShare  = 0.04   // for the cells of the finished score
+	scalesForLabels   = 900    // that each picked column needs beside a private label
+	fewestAtOnce      = 1_200  // scales of all columns beside a private label; with fewer, their noise is too much for the base rate
 
 	// For the number of rows by class.
 	leastForClasses  = 0.05
@@ -155,8 +157,12 @@ func settleBinary(
 		return rules{bins: 2 * maxBins, rounds: 3 * columns, passes: slices.Repeat([]pass{{1.0 / 3, 1, 1}}, 3)}
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
-	if joint > signal && (p.TakeAll || takesAllColumns(joint, columns)) {
+	if rounds := countGaussian(useful*joint, columns); prefersGaussian(signal, joint, rounds, columns, p.TakeAll) {
 		r := takeInTurn(joint, useful, columns, 500, offset)
+		if !(p.TakeAll || rounds >= worthAll*float64(columns)) {
+			r = rules{rounds: int(math.Round(rounds)), picks: true, passes: onePass(0.5, 1)}
+			r.bins = countBins(joint / math.Sqrt(float64(columns)*rounds))
+		}
 		r.gaussian = true
 		return r
 	}
@@ -170,6 +176,22 @@ func settleBinary(
 	// As of all columns once so many are worth a round, so that bins grow with ε where rounds do, too.
 	r.bins = countBins(signal / math.Max(1, math.Min(float64(columns), (countWorth(useful*signal)+0.5)/worthAll)))
 	return r
+}
+
+// prefersGaussian reports whether rounds have less noise if it is Gaussian. A pick has not, and a rare class leaves few
+// rounds.
+func prefersGaussian(signal, joint, rounds float64, columns int, all bool) bool {
+	if all {
+		return joint > signal
+	}
+	one := joint / math.Sqrt(float64(columns)) // a single column
+	return one*math.Sqrt(min(rounds/quieterGaussian, float64(columns))) > signal
+}
+
+// countGaussian is the number of rounds that joint scales justify. Noise grows with its root only, so that the number
+// grows faster than it does with Laplace noise.
+func countGaussian(joint float64, columns int) float64 {
+	return math.Pow(joint/math.Sqrt(float64(columns))/scalesForGaussian, 1.2)
 }
 
 // settleWithPairs is settleBinary with declared pairs. Pairs are used if ε is large enough to use
@@ -197,7 +219,7 @@ func takesAllColumns(signal float64, columns int) bool {
 // the more the less noise there is.
 func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.8), reach: useful * each / scalesToReach}
+	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.85, 0.85), reach: useful * each / scalesToReach}
 	if offset { // a clip of public columns hides facts, not noise
 		r.reach *= 2
 		if 10*each < two { // they weigh rows well enough, and noise in weights would cost more

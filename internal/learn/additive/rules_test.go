@@ -30,11 +30,11 @@ func TestSettle(t *testing.T) {
 		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, true,
 			rules{bins: 8, rounds: 9, passes: onePass(0, 0.8), reach: 0.603}},
 		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, false,
-			rules{bins: 8, rounds: 9, passes: onePass(0.7, 0.8), reach: 0.301}},
+			rules{bins: 8, rounds: 9, passes: onePass(0.85, 0.85), reach: 0.301}},
 		{325_610, 9, 100_000_000, dp.ReplaceOne, 0, true,
-			rules{bins: 32, rounds: 9, passes: onePass(0.7, 0.8), reach: 6.030}},
+			rules{bins: 32, rounds: 9, passes: onePass(0.85, 0.85), reach: 6.030}},
 		{32_561, 12, 500_000_000, dp.AddRemove, 0, false,
-			rules{bins: 16, rounds: 12, passes: onePass(0.7, 0.8), reach: 2.261}},
+			rules{bins: 16, rounds: 12, passes: onePass(0.85, 0.85), reach: 2.261}},
 		{14_589, 1, 10_000_000, dp.ReplaceOne, 0, false,
 			rules{bins: 8, rounds: 1, passes: onePass(0, 1)}},
 		{1_000_000, 5, dp.Nano, dp.AddRemove, 0, false, rules{bins: 32, rounds: 10,
@@ -45,7 +45,11 @@ func TestSettle(t *testing.T) {
 				reach: 2.724}},
 		{22_792, 14, dp.Nano / 5, dp.ReplaceOne, 0.00144, false,
 			rules{bins: 8, rounds: 14, gaussian: true,
-				passes: onePass(0.7, 0.8), reach: 0.545}},
+				passes: onePass(0.85, 0.85), reach: 0.545}},
+		// A single column is 2·22,792·√.00144/√2 = 1,223 noise scales long: (1223/110)^1.2 = 18 rounds, and of all columns
+		// three quarters are more.
+		{22_792, 40, dp.Nano / 5, dp.ReplaceOne, 0.00144, false,
+			rules{bins: 8, rounds: 18, picks: true, gaussian: true, passes: onePass(0.5, 1)}},
 		{22_792, 14, dp.Nano / 100, dp.ReplaceOne, 3.6e-6, false, rules{bins: 8, rounds: 1, picks: true, passes: onePass(0.5, 1)}},
 	} {
 		got := settleBinary(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho, c.offset, 1)
@@ -54,6 +58,16 @@ func TestSettle(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
+		}
+	}
+}
+
+// A rare class leaves fewer rounds, and of so few Laplace noise is the quieter.
+func TestRareClassesHaveNoGaussianNoise(t *testing.T) {
+	for useful, gaussian := range map[float64]bool{1: true, 0.6: true, 0.4: false, 0.1: false} {
+		r := settleBinary(Params{Epsilon: dp.Nano / 5}, dp.ReplaceOne, 22_792, 40, 0.00144, false, useful)
+		if r.gaussian != gaussian || !r.picks {
+			t.Errorf("useful %g: %+v", useful, r)
 		}
 	}
 }

@@ -32,11 +32,11 @@ func TestEveryLineOfABillCounts(t *testing.T) {
 				t.Errorf("%d lines for %s: %v, want %v (error %v)", n, price, got, want, err)
 			}
 		}
-		if rho, releases := sumGaussians(gauss); rho != dp.Rho(7*n) || releases != n {
+		if rho, releases, pure := sumGaussians(gauss); rho != dp.Rho(7*n) || releases != n || pure {
 			t.Errorf("%d Gaussian lines are %d of ρ %s", n, releases, rho)
 		}
 		gauss[n-1] = pureEvent(1)
-		if rho, releases := sumGaussians(gauss); rho != 0 || releases != 0 {
+		if rho, releases, pure := sumGaussians(gauss); rho != dp.Rho(7*(n-1)+1) || releases != n-1 || !pure {
 			t.Errorf("%d lines, the last pure: %d Gaussian ones of ρ %s", n, releases, rho)
 		}
 		uses := []Use{{must(Pure(1000)), (n + 1) / 2}}

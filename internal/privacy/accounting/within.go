@@ -32,8 +32,9 @@ func Within(bill []dp.Event, price dp.Price) (bool, error) {
 		return false, nil
 	}
 	epsilon := math.Nextafter(price.Epsilon.Float(), 0) // 6.1: never above the price, as Delta.Float
-	if rho, releases := sumGaussians(bill); releases > 0 {
-		return rho <= dp.MaxRho && gaussianDelta(rho, epsilon, releases+1) <= price.Delta.Float(), nil
+	rho, releases, pure := sumGaussians(bill)
+	if enough := releases > 0 && withinGaussian(rho, releases, epsilon, price.Delta); enough || releases > 0 && !pure {
+		return enough, nil
 	}
 	if slices.ContainsFunc(bill, func(e dp.Event) bool { return e.Rho == 0 && e.Epsilon > maxPairEpsilon }) {
 		return false, nil
@@ -69,18 +70,44 @@ func checkBill(bill []dp.Event) error {
 	return nil
 }
 
-// sumGaussians adds up the ρ of a bill of Gaussian releases, up to just above the largest possible ρ.
-// releases is 0 if another mechanism is on the bill.
-func sumGaussians(bill []dp.Event) (rho dp.Rho, releases int) {
+// AsGaussian returns the ρ of one Gaussian release that covers a bill of Gaussian and pure releases (PureRho), and how many
+// of them are Gaussian. ok is false if there are none, or if that release is not within price.
+func AsGaussian(bill []dp.Event, price dp.Price) (rho dp.Rho, releases int, ok bool) {
+	rho, releases, _ = sumGaussians(bill)
+	return rho, releases, releases > 0 && withinGaussian(rho, releases, math.Nextafter(price.Epsilon.Float(), 0), price.Delta)
+}
+
+// withinGaussian allows for the rounding of as many releases, and one more.
+func withinGaussian(rho dp.Rho, releases int, epsilon float64, delta dp.Delta) bool {
+	return rho <= dp.MaxRho && gaussianDelta(rho, epsilon, releases+1) <= delta.Float()
+}
+
+// PureRho is the ρ of a Gaussian release of which any ε-DP release is a function of the outcome and of chance (6.3). It is
+// rounded up, and beyond every price for an ε above mostPure.
+func PureRho(eps dp.Epsilon) dp.Rho {
+	if eps > mostPure {
+		return dp.MaxRho + 1
+	}
+	x := math.Erfinv(math.Tanh(eps.Float() / 2)) // accurate to some 1e-12
+	return dp.Rho(math.Ceil(4 * x * x * (1 + 1e-9) * dp.Pico))
+}
+
+const mostPure = 10 * dp.Nano
+
+// sumGaussians adds up the ρ of a bill of Gaussian releases, and of pure ones if there are any, up to just above the
+// largest possible ρ. releases is the number of Gaussian ones; 0 if another mechanism is on the bill.
+func sumGaussians(bill []dp.Event) (rho dp.Rho, releases int, pure bool) {
 	for _, e := range bill {
 		switch {
 		case e.Epsilon == 0 && e.Rho == 0:
-		case e.Mechanism != "gaussian" || e.Rho == 0:
-			return 0, 0
-		default:
+		case e.Mechanism == "gaussian" && e.Rho > 0:
 			rho = min(rho+e.Rho, dp.MaxRho+1)
 			releases++
+		case e.Rho == 0 && e.Delta == 0:
+			rho, pure = min(rho+PureRho(e.Epsilon), dp.MaxRho+1), true
+		default:
+			return 0, 0, false
 		}
 	}
-	return rho, releases
+	return rho, releases, pure
 }

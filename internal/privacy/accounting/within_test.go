@@ -186,3 +186,46 @@ func TestSmallPricesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// The curve of the Gaussian release that covers a pure one is nowhere below that one's, touches it at its corner, and a
+// choice beside Gaussian releases is within a price by it, or by the distributions of the losses, which are tighter.
+func TestPureReleasesAsGaussian(t *testing.T) {
+	for _, eps := range []dp.Epsilon{1000, dp.Nano / 1000, dp.Nano / 10, dp.Nano, 5 * dp.Nano, 10 * dp.Nano} {
+		rho, e := PureRho(eps), eps.Float()
+		mu := math.Sqrt(2 * rho.Float())
+		normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+		corner := 1 / (1 + math.Exp(e)) // where both kinds of error are as likely
+		if of := normal(-mu / 2); of > corner || eps > dp.Nano/1000 && of < corner*(1-1e-6) {
+			t.Errorf("ε = %s: errors of %g as ρ = %s, and of %g", eps, of, rho, corner)
+		}
+		for k := range 40 { // δ at a smaller ε: (e^ε − e^x)/(1 + e^ε)
+			x := e * float64(k) / 40
+			if of, true := GaussianDelta(rho, x), (math.Exp(e)-math.Exp(x))/(1+math.Exp(e)); of < true {
+				t.Errorf("ε = %s: δ(%g) is %g as ρ = %s, and %g", eps, x, of, rho, true)
+			}
+		}
+	}
+	if PureRho(10*dp.Nano+1) <= dp.MaxRho || PureRho(0) != 0 {
+		t.Error("an ε above 10 counts as a ρ, or none as more than none")
+	}
+	price := dp.Price{Epsilon: dp.Nano, Delta: 1_000_000_000}
+	all, err := Afford(price, dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{gaussianEvent(rho)} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	eps := dp.Epsilon(30_000_000)
+	fits := []dp.Event{pureEvent(eps), gaussianEvent(all - PureRho(eps) - 1)}
+	if rho, releases, ok := AsGaussian(fits, price); !ok || rho != all-1 || releases != 1 {
+		t.Errorf("a choice and a release are %d of ρ %s, within: %t", releases, rho, ok)
+	}
+	above := []dp.Event{pureEvent(eps), gaussianEvent(all - PureRho(eps) + all/1000)}
+	if _, _, ok := AsGaussian(above, price); ok {
+		t.Error("more than one release costs is within")
+	}
+	if ok, err := Within(above, price); !ok || err != nil {
+		t.Errorf("what is within by its distributions is not: %v", err)
+	}
+	if _, _, ok := AsGaussian(fits[:1], price); ok {
+		t.Error("pure releases alone are Gaussian")
+	}
+}

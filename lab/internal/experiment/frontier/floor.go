@@ -78,7 +78,8 @@ func (sk *sketch) open(rows int) func(context.Context, *frame.World) (split, err
 }
 
 // planFloor covers triples of levels by so many cells, and adds to each that is partly private or has the label alone
-// private the one on the same rows with everything private. Small tables come first.
+// private the one on the same rows with everything private, and to each whose rows are declared the one in which they are
+// not. Small tables come first.
 func planFloor(cells, repeats, first int) (jobs []job) {
 	levels := []int{len(floorRows), len(floorColumns), len(floorLaws), len(floorVisits), len(floorScopes), 2, len(floorEpsilons)}
 	r := rand.New(rand.NewPCG(1, 48))
@@ -130,8 +131,12 @@ func planFloor(cells, repeats, first int) (jobs []job) {
 			}
 		}
 		add(f)
-		if f.Scope == "partly" || f.Scope == "label" {
+		switch {
+		case f.Scope == "partly" || f.Scope == "label":
 			f.Scope = "everything"
+			add(f)
+		case f.Relation == string(dp.AddRemove):
+			f.Relation = undeclared
 			add(f)
 		}
 	}

@@ -30,7 +30,7 @@ func TestFloorPlanCoversPairs(t *testing.T) {
 			}
 		}
 	}
-	want := 6*5 + (6+5)*10 + (6+5+10)*5 + (6+5+10+5)*2 + (6+5+10+5+2)*7
+	want := 6*5 + (6+5)*10 + (6+5+10)*5 + (6+5+10+5)*2 + (6+5+10+5+2)*7 + 6 + 5 + 10 + 2 + 7
 	if len(met) != want {
 		t.Errorf("%d pairs of levels meet, want %d", len(met), want)
 	}

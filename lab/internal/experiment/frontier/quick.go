@@ -228,6 +228,9 @@ func measureCells(ctx context.Context, open func(context.Context, *frame.World) 
 	return nil
 }
 
+// undeclared is the relation add-remove if nobody declares the number of rows.
+const undeclared = "add-remove undeclared"
+
 // ReadFits reads a panel's file.
 func ReadFits(name string) (fits []Fit, err error) {
 	file, err := os.Open(name)
@@ -252,7 +255,8 @@ func (f *Fit) cell() Fit {
 
 // name is that of a cell of every table.
 func (f *Fit) name() string {
-	return fmt.Sprintf("%-10s %s%-5s %4g", f.Scope, map[string]string{string(dp.AddRemove): "add-remove "}[f.Relation], map[bool]string{true: "delta", false: "pure"}[f.Delta], f.Epsilon)
+	return strings.TrimSpace(fmt.Sprintf("%-10s %-5s %4g %s", f.Scope, map[bool]string{true: "delta", false: "pure"}[f.Delta],
+		f.Epsilon, strings.TrimPrefix(f.Relation, string(dp.ReplaceOne))))
 }
 
 func (q *Quick) cells(table string) (out []Fit) {
@@ -283,8 +287,12 @@ func (r *rowsOfRepeat) measure(ctx context.Context, f Fit) (Fit, error) {
 	t := calibrationTrial{train: under(r.train, &f), test: under(r.held, &f)}
 	began := time.Now()
 	noise := stream(fmt.Sprintf("%s, %t, %g", f.Scope, f.Delta, f.Epsilon))
+	rows := countUnits(r.train)
+	if f.Relation == undeclared {
+		rows = 0
+	}
 	trainOne := func(learner string, eps float64) ([]float64, error) {
-		return trainAndScore(ctx, learner, eps, f.Delta, t.train, t.test, mech.NewExit(noise))
+		return trainAndScore(ctx, learner, eps, f.Delta, rows, t.train, t.test, mech.NewExit(noise))
 	}
 	var scores []float64
 	var err error
@@ -347,7 +355,7 @@ func (r *rowsOfRepeat) measurePublic(ctx context.Context, t *calibrationTrial) e
 	}
 	test := *t.test
 	test.Schema = &s
-	scores, err := trainAndScore(ctx, "additive", dp.MaxEpsilon.Float(), false, &train, &test, mech.NewExit(replay.Seeded(1, "public")))
+	scores, err := trainAndScore(ctx, "additive", dp.MaxEpsilon.Float(), false, countUnits(&train), &train, &test, mech.NewExit(replay.Seeded(1, "public")))
 	if err != nil {
 		return err
 	}
@@ -358,12 +366,18 @@ func (r *rowsOfRepeat) measurePublic(ctx context.Context, t *calibrationTrial) e
 	return err
 }
 
-func trainAndScore(ctx context.Context, learner string, eps float64, delta bool, train, test *dataset.Table, exit *mech.Exit) ([]float64, error) {
+// countUnits counts the persons of a table, or its rows if it has none.
+func countUnits(t *dataset.Table) int {
+	_, persons := t.CountPersons()
+	return cmp.Or(persons, t.Rows)
+}
+
+// trainAndScore trains on so many rows, or persons, that are public or declared; 0 if they are neither.
+func trainAndScore(ctx context.Context, learner string, eps float64, delta bool, rows int, train, test *dataset.Table, exit *mech.Exit) ([]float64, error) {
 	tab, err := memory.New(train)
 	if err != nil {
 		return nil, err
 	}
-	rows := cmp.Or(guard.PublicUnits(tab), train.Rows) // declared if it is private
 	pl, err := planOf(learner, eps, delta, train.Schema, rows)
 	if err != nil {
 		return nil, err
@@ -453,8 +467,11 @@ func planOf(learner string, epsilon float64, withDelta bool, s *schema.Schema, r
 
 // under is the table with the roles of a scope.
 func under(t *dataset.Table, f *Fit) *dataset.Table {
-	if f.Scope == "everything" {
-		return closeColumns(t, cmp.Or(dp.Relation(f.Relation), map[bool]dp.Relation{true: dp.AddRemove, false: dp.ReplaceOne}[f.Delta]))
+	switch {
+	case f.Scope == "everything" && (f.Relation == "" && f.Delta || f.Relation != "" && f.Relation != string(dp.ReplaceOne)):
+		return closeColumns(t, dp.AddRemove)
+	case f.Scope == "everything":
+		return closeColumns(t, dp.ReplaceOne)
 	}
 	s, out := *t.Schema, *t
 	s.Columns, out.Schema = slices.Clone(s.Columns), &s

@@ -56,13 +56,13 @@ def fits(rows, folder, train, test, seed):
     y = rows.y[train]
     x = {name: (f[train], f[test]) for name, f in (("ordinal", rows.ordinal()), ("one-hot", rows.one_hot()))}
     frame, types, bounds = rows.frame()
-    width = np.sqrt(len(rows.table.features))  # divided by it, no row is longer than 1
+    width = np.sqrt(len(rows.table.features))  # no row of features in [0, 1] is longer
 
-    def library(model, name, scale=1.0):
+    def library(model, name):
         def run():
-            model.fit(x[name][0] / scale, y)
-            p = model.predict_proba(x[name][1] / scale)
-            return model.predict(x[name][1] / scale), p[:, list(model.classes_).index(1)]
+            model.fit(x[name][0], y)
+            p = model.predict_proba(x[name][1])
+            return model.predict(x[name][1]), p[:, list(model.classes_).index(1)]
 
         return run
 
@@ -91,9 +91,9 @@ def fits(rows, folder, train, test, seed):
             zero_one = (np.zeros(d), np.ones(d))
             yield f"forest, {name}", e, library(RandomForestClassifier(epsilon=e, bounds=zero_one, classes=[0, 1], n_jobs=1, random_state=seed), name)
             yield f"Bayes, {name}", e, library(GaussianNB(epsilon=e, bounds=zero_one, random_state=seed), name)
-            yield f"logistic, {name}", e, library(LogisticRegression(epsilon=e, data_norm=1.0, random_state=seed), name, width)
-            for learner, option in ("erm", "erm"), ("BRC", "brc"):
-                yield f"{learner}, {name}", e, own("replace-one", e, 0, "--learner", option, "--encoding", name.replace("-", ""))
+            yield f"logistic, {name}", e, library(LogisticRegression(epsilon=e, data_norm=width, random_state=seed), name)
+            for learner, *options in ("erm", "erm"), ("BRC", "brc", "--class-weights", "balanced", "--output", "linear"):
+                yield f"{learner}, {name}", e, own("replace-one", e, 0, "--encoding", name.replace("-", ""), "--learner", *options)
 
 
 def main():

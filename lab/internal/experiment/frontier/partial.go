@@ -47,7 +47,7 @@ func (p partial) newFigure() *frame.Figure {
 			"setting for that ε.",
 		Protocol: "The protocol of Shen et al., section 5: each repeat balances the classes by a random subset and holds " +
 			"10 % out; label and some columns are public; " +
-			"neighbours replace the private part of one row; pure ε. BRC: T = 25, c1 = c2 = √2, one-hot, tight.",
+			"neighbours replace the private part of one row; pure ε. BRC: T = 25, c1 = c2 = √2, one-hot, tight, linear.",
 		Points: in.listPoints(), Open: p.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }

@@ -113,7 +113,7 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 func (t *trial) newPlan(p frame.Point) (learn.Plan, error) {
 	if p.Series == theirs {
 		b := brc.Defaults()
-		b.Epsilon = p.Epsilon
+		b.Epsilon, b.ClassWeights, b.Output = p.Epsilon, brc.Balanced, brc.Linear // its authors balance the classes
 		return b.Plan(t.train.Schema(), t.rows)
 	}
 	if p.Series == labelStatistic || p.Series == labelStatistics {

@@ -27,7 +27,7 @@ var figures = []struct {
 		return f.LogLoss - f.Public
 	}},
 	{"slope, off 1", func(f *Fit) float64 {
-		if f.SlopeError == 0 {
+		if f.SlopeError == 0 || f.SlopeError > 0.1 {
 			return math.NaN()
 		}
 		return math.Abs(f.Slope - 1)

@@ -189,9 +189,13 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	}
 }
 
+// mostBase is the most of the variance of the base log-odds, nats².
+const mostBase = 0.25
+
 // centerColumn moves the steps of a column to where they keep to the balance of the classes, and returns the weights
 // of its bins. The balance is known while public totals hold. If everything is private, it is what all cells of the
-// column say, drawn to 0 by their noise: by as much as the released rows by class say that it is 0.
+// column say, drawn to 0 by their noise: by as much as the released rows by class say that it is 0, of which a variance of
+// mostBase is believed. Where cells are noise, too, every column would otherwise add a balance of its own.
 func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
 	rows = shrink.BinWeights(c, steps)
 	all, balance := sumAll(r.totals), 0.0
@@ -201,7 +205,7 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 		balance = (r.totals[0] - r.totals[1]) / all
 	case r.plan.protectsRow() && sumAll(rows) > 0:
 		all = sumAll(rows)
-		known, own := r.baseMoved/4*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
+		known, own := math.Min(r.baseMoved, mostBase)/4*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
 		balance = known / (known + own) * (sumAll(c.Positive) - sumAll(c.Negative)) / all
 	default:
 		return rows

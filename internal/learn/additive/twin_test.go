@@ -123,7 +123,7 @@ type twin struct {
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
-	w := &twin{fit: f, tab: tab, totals: st.totals != nil, moved: st.baseMoved}
+	w := &twin{fit: f, tab: tab, totals: st.totals != nil, moved: math.Min(st.baseMoved, mostBase)}
 	for i := range tab.Rows {
 		z := st.score.Intercept
 		for _, sh := range st.score.Shapes {

@@ -217,6 +217,45 @@ func TestWholeScoreIsCalibrated(t *testing.T) {
 	}
 }
 
+// A label alone is answered no worse than if everything is private, which promises more: few columns that overlap all leave
+// at once. Seeds are fixed, so it never fails by chance.
+func TestLabelAloneIsNotBehindEverything(t *testing.T) {
+	type cell struct {
+		rows, columns int
+		eps, delta    float64
+	}
+	cells, fits := []cell{{2000, 5, 1, 1e-6}}, 6
+	if size.Long() {
+		fits = 10
+		for _, rows := range []int{1000, 10_000} {
+			for _, columns := range []int{5, 20} {
+				for _, eps := range []float64{0.1, 0.3, 1, 3} {
+					cells = append(cells, cell{rows, columns, eps, 0}, cell{rows, columns, eps, 1e-6})
+				}
+			}
+		}
+	}
+	for _, c := range cells {
+		off, square, fresh := 0.0, 0.0, inventCopies(1, 4000, c.columns)
+		for k := range fits {
+			tab := inventCopies(uint64(2+k), c.rows, c.columns)
+			lossAs := func(role schema.Role) float64 {
+				tab.Schema.Label.Role = schema.Private
+				for j := range tab.Schema.Columns {
+					tab.Schema.Columns[j].Role = role
+				}
+				return meanLoss(fresh.Labels, scoreFit(t, tab, fresh, c.eps, c.delta, uint64(k)))
+			}
+			x := lossAs(schema.Public) - lossAs(schema.Private)
+			off, square = off+x/float64(fits), square+x*x/float64(fits)
+		}
+		t.Logf("%+v: %+.4f", c, off)
+		if most := 0.003 + 3*math.Sqrt(max(0, square-off*off)/float64(fits-1)); off > most {
+			t.Errorf("%+v: log loss %.4f above that of everything private, at most %.4f", c, off, most)
+		}
+	}
+}
+
 // slopeOf is the slope of a logistic regression of labels on the log-odds of scores.
 func slopeOf(labels []uint8, scores []float64) float64 {
 	slope, shift := 1.0, 0.0

@@ -27,7 +27,7 @@ func (pl *Plan) settleLabel(public int, rho float64) rules {
 	signal := float64(pl.rows) * pl.Epsilon.Float()
 	joint := float64(pl.rows) * 2 * math.Sqrt(rho*float64(public))
 	rounds := math.Max(2, math.Round(signal/scalesForLabels))
-	if rounds < worthAll*float64(public) && joint <= signal {
+	if rounds < worthAllLabels*float64(public) && joint <= signal {
 		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1),
 			bins: countBins(signal / rounds)}
 	}

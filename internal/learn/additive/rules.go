@@ -27,6 +27,7 @@ const (
 	slopeParts        = 5      // steps between the middles of bins; odd, so that the middles stay
 	calibrationShare  = 0.04   // for the cells of the finished score
 	scalesForLabels   = 900    // that each picked column needs beside a private label
+	worthAllLabels    = 0.375  // worthAll beside a private label, where columns that overlap share what they say
 	fewestAtOnce      = 1_200  // scales of all columns beside a private label; with fewer, their noise is too much for the base rate
 
 	// For the number of rows by class.

@@ -188,6 +188,19 @@ func spendsBill(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 			rest = append(rest, e)
 		}
 	}
+	pure := dp.Epsilon(0)
+	for _, p := range releases {
+		if pure += p.Loss; p.Rho > 0 {
+			pure = dp.Infinite
+			break
+		}
+	}
+	if billedRho > 0 && pure < dp.Infinite && len(releases) > 0 { // all that follows the classes has the rest of ε
+		if pure > dp.Nano {
+			t.Errorf("pure releases cost %s in place of a rho", pure)
+		}
+		return
+	}
 	for _, p := range releases {
 		e := dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho}
 		if ofRound(p.Label) && p.Rho == 0 {

@@ -123,6 +123,9 @@ func (f *fit) startBinary(ctx context.Context) (*start, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.plan.hasFew(counts) {
+		return f.measureAgain(counts)
+	}
 	return f.startCounts(counts, f.plan.prices.classes.Variance(f.plan.classMoves())), nil
 }
 

@@ -30,13 +30,52 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	}
 	done := *pl
 	useful := countUseful(pos, neg)
-	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.unitRows(), pl.columns, pl.rho, len(pl.public) > 0, useful)
+	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.countRows(pos+neg), pl.columns, pl.rho, len(pl.public) > 0, useful)
 	done.rules.bins, done.rules.classesShare = pl.rules.bins, pl.rules.classesShare
 	done.rules.calibrationShare = pl.rules.calibrationShare
 	if err := done.divideAgain(pl); err != nil { // too little to divide so: the bill's own rounds
 		return pl
 	}
 	return &done
+}
+
+// countRows is unitRows, or fewer if the number of rows was only declared or assumed, and a release says that all rows
+// together weigh so much.
+func (pl *Plan) countRows(weight float64) int {
+	if pl.knowsTotal() {
+		return pl.unitRows()
+	}
+	return min(pl.unitRows(), max(1, int(weight)/pl.most))
+}
+
+// hasFew reports whether released rows by class are fewer than what was declared or assumed, and may by their noise be so
+// few that columns would tell nothing but noise.
+func (pl *Plan) hasFew(counts []float64) bool {
+	if !pl.protectsRow() || pl.NotPrivate || pl.rules.sharesAlone || pl.TakeAll { // sites answer their bill's lines
+		return false
+	}
+	all := sumAll(counts)
+	least := all - 2*math.Sqrt(2*pl.prices.classes.Variance(pl.classMoves()))
+	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.countRows(least), 1, 0)
+	return pl.countRows(all) < pl.unitRows() && signal <= fewestForColumns
+}
+
+// measureAgain measures the rows by class for all that is left of ε, so that every row is answered with their shares.
+func (f *fit) measureAgain(first []float64) (*start, error) {
+	pl := *f.plan
+	before := pl.prices.classes.Variance(pl.classMoves())
+	pl.prices.classes = epsilonShare(pl.Epsilon - pl.prices.classes.Epsilon)
+	pl.rules, pl.counts = rules{bins: pl.rules.bins, classesShare: 1, sharesAlone: true}, counting{}
+	f.plan = &pl
+	counts, err := f.measureClasses()
+	if err != nil {
+		return nil, err
+	}
+	noise := pl.prices.classes.Variance(pl.classMoves())
+	for k := range counts {
+		counts[k] += (first[k] - counts[k]) * noise / (noise + before)
+	}
+	return f.startCounts(counts, noise*before/(noise+before)), nil
 }
 
 // divideAgain divides what all rounds of a plan cost among those of this one. If only this one has no Gaussian noise,

@@ -22,7 +22,8 @@ import (
 // learner itself compares exact rationals.
 const rounding = 1 + 1e-9
 
-// scripted answers releases with numbers of the size that cells have.
+// scripted answers releases with numbers of the size that cells have. Three of four scripts say that rows by class,
+// where their sum is private, are enough for columns.
 func scripted(shift float64) func(k int, p mechtest.Passage) []float64 {
 	return func(k int, p mechtest.Passage) []float64 {
 		if p.Choice {
@@ -31,6 +32,9 @@ func scripted(shift float64) func(k int, p mechtest.Passage) []float64 {
 		out := make([]float64, len(p.Values))
 		for i := range out {
 			out[i] = 10 * math.Sin(shift+float64(3*k+5*i))
+			if strings.HasPrefix(p.Label, "number of rows") && len(out) == 2 && int(shift)%4 != 0 {
+				out[i] += 500
+			}
 		}
 		return out
 	}

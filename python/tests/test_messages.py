@@ -98,7 +98,7 @@ def test_every_refusal_speaks_python(tmp_path):
                      evaluates(ledger="l.db"), evaluates(cohorts=["true"], **paid), evaluates(X=X.drop(columns="age")),
                      lambda: fitted.score(X, y.where(y != "yes", "maybe")), lambda: fitted.predict_row({}),
                      lambda: fitted.check(X.drop(columns="age"), y), lambda: fitted.card(tmp_path / "c.txt"),
-                     lambda: model(learner="brc", options={"positives": 0.5}).fit(X, y).explain_],
+                     lambda: model(learner="brc", options={"output": "votes"}).fit(X, y).explain_],
         "draft": [drafts(label="nope"), drafts(codebook={"nope": (0, 1)}), drafts(role="public"), drafts(table=Xy[["ill"]]),
                   *(drafts(codebook={"age": e}) for e in ("nmber", (0, 1, 2), {"colour": 1}, ("a", "b"), ["", "a"], ["b\nc", "a"],
                     {"buckets": "x"}, {"role": "x"}, 5, {"levels": "A"}, {"positive": "x"}, {"special": ["x"]})),

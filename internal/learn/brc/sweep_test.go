@@ -74,7 +74,7 @@ type choice struct {
 
 func boosted(name string, change func(*brc.Params)) choice {
 	return choice{name, func(s *schema.Schema, eps dp.Epsilon, rows int) (learn.Plan, error) {
-		p := brc.Defaults()
+		p := brc.Printed()
 		p.Epsilon = eps
 		change(&p)
 		return p.Plan(s, rows)

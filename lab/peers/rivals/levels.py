@@ -140,13 +140,13 @@ def ours(folder, relation, learner, epsilon, delta, rows, levels):
 def fits(rows, folder, train, test, seed):
     """Yields (learner, epsilon, function that fits and returns probabilities of the levels)."""
     x = {name: rows.features(name) for name in ("ordinal", "one-hot")}
-    width = np.sqrt(len(rows.columns))  # divided by it, no row is longer than 1
+    width = np.sqrt(len(rows.columns))  # no row of features in [0, 1] is longer
 
-    def library(model, name, scale=1.0):
+    def library(model, name):
         def run():
-            model.fit(x[name][train] / scale, rows.y[train])
+            model.fit(x[name][train], rows.y[train])
             p = np.zeros((len(test), rows.levels))
-            p[:, np.asarray(model.classes_, dtype=int)] = model.predict_proba(x[name][test] / scale)
+            p[:, np.asarray(model.classes_, dtype=int)] = model.predict_proba(x[name][test])
             return p
 
         return run
@@ -164,7 +164,7 @@ def fits(rows, folder, train, test, seed):
         for name in "ordinal", "one-hot":
             d = x[name].shape[1]
             yield f"Bayes, {name}", e, library(GaussianNB(epsilon=e, bounds=(np.zeros(d), np.ones(d)), random_state=seed), name)
-            yield f"logistic, {name}", e, library(LogisticRegression(epsilon=e, data_norm=1.0, random_state=seed), name, width)
+            yield f"logistic, {name}", e, library(LogisticRegression(epsilon=e, data_norm=width, random_state=seed), name)
 
 
 def scores(y, p):

@@ -148,25 +148,21 @@ func (r *Rows) WeighClasses(units [2]int64) error {
 	}
 	r.units, r.total = units, 0
 	if r.question.Classes && !r.in.LabelProtected() { // so their numbers are public
-		for i, n := range r.sealed().patterns.Count {
-			r.total += units[r.classOf(i)] * int64(n)
+		held := r.sealed()
+		for i, n := range held.patterns.Count {
+			class := r.positive
+			if held.isWrong(r.label, i) {
+				class = 1 - class
+			}
+			r.total += units[class] * int64(n)
 		}
 	}
 	return nil
 }
 
-// classOf returns the label code of pattern i.
-func (r *Rows) classOf(i int) int {
-	if r.isWrong(r.label, i) {
-		return 1 - r.positive
-	}
-	return r.positive
-}
-
 // isWrong reports the mistake bit of classifier k for pattern i.
-func (r *Rows) isWrong(k, i int) bool {
-	p := r.sealed().patterns
-	return p.Bits[i*p.Words+k/64]>>(k%64)&1 == 1
+func (w *weighed) isWrong(k, i int) bool {
+	return w.patterns.Bits[i*w.patterns.Words+k/64]>>(k%64)&1 == 1
 }
 
 func (r *Rows) isEven() bool { return r.units[0] == r.units[1] }
@@ -189,16 +185,16 @@ func (r *Rows) sumWeights(k int) (wrong, right int64) {
 
 // sumWeighed is sumWeights for weighted classes.
 func (r *Rows) sumWeighed(k int) (wrong, right int64) {
-	var wrongs, rights [2]int64 // by label code
-	for i, w := range r.sealed().weight {
-		class, add := r.classOf(i), w*int64(r.sealed().patterns.Count[i])
-		if r.isWrong(k, i) {
-			wrongs[class] += add
-		} else {
-			rights[class] += add
-		}
+	var sums [2][2]int64 // by the mistake bit of k and that of the label, which is set for negative rows
+	word, shift, labelWord, labelShift := k/64, k%64, r.label/64, r.label%64
+	held := r.sealed()
+	p := held.patterns
+	for i, w := range held.weight {
+		bits := p.Bits[i*p.Words:][:p.Words]
+		sums[bits[word]>>shift&1][bits[labelWord]>>labelShift&1] += w * int64(p.Count[i])
 	}
-	return r.units[0]*wrongs[0] + r.units[1]*wrongs[1], r.units[0]*rights[0] + r.units[1]*rights[1]
+	positive, negative := r.units[r.positive], r.units[1-r.positive]
+	return positive*sums[1][0] + negative*sums[1][1], positive*sums[0][0] + negative*sums[0][1]
 }
 
 // one is the initial weight of a row of the heavier class, in the units of sumWeights.
@@ -361,9 +357,10 @@ func (r *Rows) Reweigh(k int, factor float64) error {
 	if err := r.checkClassifiers(k, k+1); err != nil {
 		return err
 	}
-	for i, w := range r.sealed().weight {
-		if r.isWrong(k, i) {
-			r.sealed().weight[i] = r.clip.stepWeight(w, factor)
+	held := r.sealed()
+	for i, w := range held.weight {
+		if held.isWrong(k, i) {
+			held.weight[i] = r.clip.stepWeight(w, factor)
 		}
 	}
 	r.reach.addRound(factor)

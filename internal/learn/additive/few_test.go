@@ -64,3 +64,47 @@ func TestFewerRowsThanDeclared(t *testing.T) {
 		}
 	}
 }
+
+// Rows of a person may all say the same, so that public columns are fitted as if each had one: 300 persons with 15 equal
+// rows, and columns that say nothing, leave the known share, within .003 and three standard errors. It was .98 above.
+func TestRowsOfPersonsCountOnce(t *testing.T) {
+	const persons, each = 300, 15
+	fits := size.Of(3, 20)
+	var off, square float64
+	test := invent(1, 4000, 24, -0.5, 0)
+	for k := range fits {
+		tab := invent(uint64(2+k), persons, 24, -0.5, 0)
+		rows := make([]int, persons*each)
+		for i := range rows {
+			rows[i] = i / each
+		}
+		tab = tab.Subset(rows)
+		share := 0.0
+		for i, y := range tab.Labels {
+			share += float64(y) / float64(len(rows))
+			tab.Persons = append(tab.Persons, uint32(i/each+1))
+		}
+		s := tab.Schema
+		for j := range s.Columns {
+			if j%2 == 0 {
+				s.Columns[j].Role = schema.Private
+			}
+		}
+		s.Label.Role, s.Person = schema.Public, &schema.Person{Column: "who", Rows: each}
+		s.Columns = append(s.Columns, schema.Column{Name: "who", Role: schema.Ignored})
+		tab.Cols = append(tab.Cols, tab.Cols[0])
+		pl, err := Params{Epsilon: dp.Nano / 10}.Plan(s, persons)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores, err := learntest.Fit(t, pl, tab, nil, uint64(k)).Scores(test.Cols, test.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := meanLoss(test.Labels, scores) - meanLoss(test.Labels, []float64{share})
+		off, square = off+x/float64(fits), square+x*x/float64(fits)
+	}
+	if most := min(0.02, 0.003+3*math.Sqrt(max(0, square-off*off)/float64(fits-1))); off > most {
+		t.Errorf("log loss %.4f above that of the known share, at most %.4f", off, most)
+	}
+}

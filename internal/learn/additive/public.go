@@ -22,6 +22,7 @@ type publicGroups struct {
 	rows   [][]float64    // by class, then group: number, or weight
 	bins   []feature.Bins // of the public columns
 	codes  [][]uint32     // the bins of groups, by public column
+	part   float64        // that a row is of what a fit counts it for: all rows of a person may say the same
 }
 
 // groupPublic reads public columns and a public label only, so that its results are free (1.5).
@@ -34,6 +35,7 @@ func (f *fit) groupPublic() (*publicGroups, error) {
 	if g.rows, err = groups.Classes(); err != nil {
 		return nil, err
 	}
+	g.part = math.Min(1, float64(f.guard.Units())/math.Max(1, sumAll(g.rows...)))
 	for _, j := range f.plan.public {
 		bins := f.plan.cutByRows(groups, j, publicBins)
 		codes := listBins(&bins, &groups.Cols[j], groups.Len)
@@ -45,6 +47,8 @@ func (f *fit) groupPublic() (*publicGroups, error) {
 // fitAgainst fits the log-odds of one class against the other, and returns steps by column, then bin,
 // and the intercept. Both arguments are numbers of rows by group.
 func (g *publicGroups) fitAgainst(one, other []float64) (steps [][]float64, intercept float64) {
+	one = floats.ScaleTo(make([]float64, len(one)), g.part, one)
+	other = floats.ScaleTo(make([]float64, len(other)), g.part, other)
 	sums := shrink.LabelSums{Rows: floats.AddTo(make([]float64, len(one)), one, other), Positive: one, Bins: g.codes}
 	for q := range g.bins {
 		sums.Sizes, sums.Ordered = append(sums.Sizes, g.bins[q].Len()), append(sums.Ordered, countOrdered(&g.bins[q]))

@@ -235,29 +235,32 @@ type publicPart struct {
 	totals [2]float64
 }
 
-// splitPublic cuts the score of public columns into at most scoreParts parts of about the same weight. Without public
-// columns there is one. center is the mean by weight of all.
+// splitPublic cuts the score of public columns, in steps of 1/scoreGrid nat, into at most scoreParts parts of about the
+// same weight. Without public columns there is one. center is the mean by weight of all.
 func (r *binaryFit) splitPublic() (parts []publicPart, edges []float64, center float64) {
 	st := &r.first
 	if st.groups == nil {
 		return []publicPart{{}}, nil, 0
 	}
 	nats := st.boundScores()
-	order := make([]int, len(nats))
-	floats.Argsort(slices.Clone(nats), order)
+	least := math.Floor(scoreGrid * floats.Min(nats))
+	steps := make([]publicPart, 1+int(scoreGrid*floats.Max(nats)-least))
+	for g, z := range nats {
+		pos, neg := st.byClass[0][g]*math.Min(1, math.Exp(-z)), st.byClass[1][g]*math.Min(1, math.Exp(z))
+		at := &steps[int(math.Floor(scoreGrid*z)-least)]
+		at.mean, at.totals[0], at.totals[1] = at.mean+(pos+neg)*z, at.totals[0]+pos, at.totals[1]+neg
+	}
 	all, sum := sumAll(st.totals), 0.0
 	part := publicPart{}
-	for i, g := range order {
-		pos, neg := st.byClass[0][g]*math.Min(1, math.Exp(-nats[g])), st.byClass[1][g]*math.Min(1, math.Exp(nats[g]))
-		part.totals[0], part.totals[1] = part.totals[0]+pos, part.totals[1]+neg
-		part.mean += (pos + neg) * nats[g]
-		sum += pos + neg
-		last := i == len(order)-1
-		if !last && (nats[order[i+1]] == nats[g] || sum*scoreParts < all*float64(len(parts)+1)) {
+	for k := range steps {
+		part.mean, sum = part.mean+steps[k].mean, sum+sumAll(steps[k].totals[:])
+		part.totals[0], part.totals[1] = part.totals[0]+steps[k].totals[0], part.totals[1]+steps[k].totals[1]
+		last := k == len(steps)-1
+		if !last && sum*scoreParts < all*float64(len(parts)+1) {
 			continue
 		}
 		if !last {
-			edges = append(edges, (nats[g]+nats[order[i+1]])/2)
+			edges = append(edges, (least+float64(k+1))/scoreGrid)
 		}
 		center += part.mean / all
 		part.mean /= sumAll(part.totals[:])

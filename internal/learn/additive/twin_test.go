@@ -472,10 +472,11 @@ func (w *twin) splitPublic(weight []float64, label []int) (of []int, parts []pub
 	for i := range rows {
 		rows[i] = i
 	}
-	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(w.start[a], w.start[b]) })
+	step := func(i int) float64 { return math.Floor(scoreGrid * w.start[i]) }
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(step(a), step(b)) })
 	of, all, sum := make([]int, len(rows)), sumAll(weight), 0.0
 	for at, i := range rows {
-		if at == 0 || len(parts) < scoreParts && sum >= all*float64(len(parts))/scoreParts-1e-6 && w.start[i] > w.start[rows[at-1]]+1e-6 {
+		if at == 0 || len(parts) < scoreParts && sum >= all*float64(len(parts))/scoreParts-1e-6 && step(i) > step(rows[at-1]) {
 			parts = append(parts, publicPart{})
 		}
 		p := &parts[len(parts)-1]

@@ -237,7 +237,7 @@ func (f *labelFit) slopeAndMisfit() (slope []float64, misfit float64) {
 	}
 	for g, x := range f.Positive {
 		z := f.scores[g]
-		misfit += 2 * (x*math.Log1p(math.Exp(-z)) + (f.Rows[g]-x)*math.Log1p(math.Exp(z)))
+		misfit += 2 * (f.Rows[g]*(math.Max(z, 0)+math.Log1p(math.Exp(-math.Abs(z)))) - x*z)
 	}
 	f.eachPrior(func(i, j int, p float64) { misfit += f.offset(i) * p * f.offset(j) })
 	return slope, misfit

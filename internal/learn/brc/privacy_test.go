@@ -26,7 +26,7 @@ func TestReplayNonInterference(t *testing.T) {
 		"no public column", "wide weights", "label for a share", "label alone", "stumps", "stumps, ordinal",
 		"balanced", "balanced, private label", "balanced, declared", "balanced, label for a share", "weights",
 		"weights, stumps, private label", "scores", "bayes", "bayes, ordinal", "shapes", "shapes, private label",
-		"shapes, ordinal", "shapes, balanced"}
+		"shapes, ordinal", "shapes, balanced", "by default", "no public column, by default"}
 	pairs := size.Of(120, 1200)
 	for i, name := range names {
 		src := replay.Seeded(uint64(i), "pairs")

@@ -25,7 +25,7 @@ import (
 // together is divided again among those that are made (1.9). A rare
 // class may leave rounds that have less noise without a δ.
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
-	if pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
+	if pl.NotPrivate || pl.Listed || pl.rules.pairs > 0 || pl.rules.sharesAlone {
 		return pl
 	}
 	done := *pl
@@ -51,7 +51,7 @@ func (pl *Plan) countRows(weight float64) int {
 // hasFew reports whether released rows by class are fewer than what was declared or assumed, and may by their noise be so
 // few that columns would tell nothing but noise.
 func (pl *Plan) hasFew(counts []float64) bool {
-	if !pl.protectsRow() || pl.NotPrivate || pl.rules.sharesAlone || pl.TakeAll { // sites answer their bill's lines
+	if !pl.protectsRow() || pl.NotPrivate || pl.rules.sharesAlone || pl.TakeAll || pl.Listed { // the bill's lines alone
 		return false
 	}
 	all := sumAll(counts)

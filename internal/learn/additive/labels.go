@@ -3,10 +3,8 @@
 package additive
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -101,7 +99,6 @@ func (f *fit) pickLabels(all *labelled, st *start) (*labelled, error) {
 	picked := &labelled{groups: all.groups,
 		LabelSums: shrink.LabelSums{Rows: all.Rows, Start: all.Start, StartVariance: all.StartVariance}}
 	score, least, most := st.score, st.least, st.most
-	f.leaveConstant(all)
 	for t := range f.plan.rules.rounds {
 		cells, err := f.guard.Cells(&score, f.bins, capScores(least, most))
 		if err != nil {
@@ -125,17 +122,6 @@ func (f *fit) pickLabels(all *labelled, st *start) (*labelled, error) {
 		}
 	}
 	return picked, nil
-}
-
-// leaveConstant takes columns that are nearly constant from those to pick, as far as rounds can spare them: with fewer
-// rows outside of its commonest bin than this many noise scales, a column can say next to nothing. Rows are public.
-func (f *fit) leaveConstant(all *labelled) {
-	others := func(k int) float64 { rows := all.countRows(k); return sumAll(rows) - slices.Max(rows) }
-	slices.SortStableFunc(f.free, func(i, j int) int { return cmp.Compare(others(j), others(i)) })
-	scale := 1 / f.plan.prices.cells[0].Epsilon.Float()
-	for len(f.free) > f.plan.rules.rounds && others(f.free[len(f.free)-1]) < scalesOutside*scale {
-		f.free = f.free[:len(f.free)-1]
-	}
 }
 
 // measureLabels measures, of the columns from one on, how many positive rows each bin has, or the sum

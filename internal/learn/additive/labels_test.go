@@ -10,12 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
-	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // releaseLabels trains by a setting in which what the labels say of public columns leaves at once: that is the passage.
@@ -216,32 +213,6 @@ func TestScopeFollowsTheSchema(t *testing.T) {
 		}
 		if got := pl.(*Plan).scope; got != want {
 			t.Errorf("%s: protects %s, want %s", name, got, want)
-		}
-	}
-}
-
-// Columns that hold one value in nearly all rows, which are public, are not picked beside a private label while others are
-// left. They were, as often as others.
-func TestConstantColumnsAreNotPicked(t *testing.T) {
-	const columns, real = 12, 4
-	tab := invent(1, 3000, columns, 0, 0.3)
-	for j := real; j < columns; j++ {
-		codes := make([]uint32, tab.Rows)
-		for i := range codes {
-			codes[i] = 50
-		}
-		codes[j] = 10
-		tab.Cols[j].Codes = column.Narrow(codes, 100)
-	}
-	pl, err := Params{Epsilon: dp.Nano / 10}.Plan(tab.Schema, tab.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for seed := range uint64(10) {
-		for _, sh := range learntest.Fit(t, pl, tab, nil, seed).Classifier.(*model.Additive).Shapes {
-			if j := slices.IndexFunc(tab.Schema.Columns, func(c schema.Column) bool { return c.Name == sh.Column }); j >= real {
-				t.Errorf("seed %d: column %s is picked", seed, sh.Column)
-			}
 		}
 	}
 }

@@ -30,6 +30,8 @@ type Params struct {
 	// TakeAll uses every column, even if each then has little signal, so that nothing is selected. It
 	// is for rows at several sites.
 	TakeAll bool
+	// Listed makes exactly the releases of the bill, which another plan accounts jointly with its own.
+	Listed bool
 }
 
 // Plan is a checked Params with the bill, for a label of any number of classes. It holds no data.

@@ -26,7 +26,6 @@ const (
 	scoreParts        = 3      // of the score of public columns, in the calibration
 	slopeParts        = 5      // steps between the middles of bins; odd, so that the middles stay
 	calibrationShare  = 0.04   // for the cells of the finished score
-	scalesOutside     = 20     // rows outside of a column's commonest bin, for it to be picked beside a private label
 	scalesForLabels   = 900    // that each picked column needs beside a private label
 	worthAllLabels    = 0.375  // worthAll beside a private label, where columns that overlap share what they say
 	fewestAtOnce      = 1_200  // scales of all columns beside a private label; with fewer, their noise is too much for the base rate

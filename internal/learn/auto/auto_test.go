@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
+	"github.com/discreet-dp/discreet/internal/learn/grids"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
@@ -36,7 +37,8 @@ type setting struct {
 // settings are what most tests walk through: all ask.
 func settings() map[string]setting {
 	addRemove := func(p *Params, s *schema.Schema) { allPrivate(p, s); s.Relation = dp.AddRemove }
-	delta := func(p *Params, s *schema.Schema) { p.Delta = 1e9 }
+	delta := func(p *Params, _ *schema.Schema) { p.Rows, p.Delta = leastSignal/2, 1e9 }
+	both := func(p *Params, _ *schema.Schema) { p.Delta = 1e9 }
 	return map[string]setting{
 		"partly private":           {2, func(*Params, *schema.Schema) {}},
 		"partly private, gaussian": {2, delta},
@@ -44,6 +46,9 @@ func settings() map[string]setting {
 		"replace-one, gaussian":    {2, func(p *Params, s *schema.Schema) { allPrivate(p, s); delta(p, s) }},
 		"add-remove":               {2, addRemove},
 		"add-remove, gaussian":     {2, func(p *Params, s *schema.Schema) { addRemove(p, s); delta(p, s) }},
+		"partly private, both":     {2, both},
+		"add-remove, both":         {2, func(p *Params, s *schema.Schema) { addRemove(p, s); both(p, s) }},
+		"classes, both":            {4, func(p *Params, s *schema.Schema) { allPrivate(p, s); both(p, s) }},
 		"classes":                  {4, allPrivate},
 		"classes, gaussian":        {4, func(p *Params, s *schema.Schema) { addRemove(p, s); delta(p, s) }},
 	}
@@ -84,7 +89,11 @@ func TestConformance(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					spendsBill(t, pl.(*Plan), bill, releases)
+					if asks, is := pl.(*Plan); is {
+						spendsBill(t, asks, bill, releases)
+					} else if _, is := pl.(*both); !is || len(bill) != len(releases) {
+						t.Errorf("a %T of %d lines makes %d releases", pl, len(bill), len(releases))
+					}
 				}})
 		})
 	}
@@ -139,6 +148,7 @@ func TestAsksByPublicThings(t *testing.T) {
 			s.Relation, p.Rows = dp.AddRemove, leastSignal-1
 		}, "is below 20000"},
 		{"a delta needs fewer rows", func(p *Params, _ *schema.Schema) { p.Rows, p.Delta = gaussianSignal, 1e9 }, ""},
+		{"a delta, one row below both", func(p *Params, _ *schema.Schema) { p.Rows, p.Delta = 2*leastSignal-1, 1e9 }, ""},
 		{"few rows, a delta", func(p *Params, _ *schema.Schema) { p.Rows, p.Delta = gaussianSignal-1, 1e9 }, "is below 2000"},
 		{"a delta that pays for no Gaussian noise", func(p *Params, _ *schema.Schema) {
 			p.Rows, p.Epsilon, p.Delta = 100, 300*dp.Nano, 1
@@ -185,6 +195,10 @@ func TestAsksByPublicThings(t *testing.T) {
 			continue
 		}
 		facts := pl.Facts()
+		if _, is := pl.(*both); is {
+			t.Errorf("%s: both", c.name)
+			continue
+		}
 		asked := slices.ContainsFunc(facts, func(f learn.Fact) bool { return f.Key == "interactions" && f.Value == "asked" })
 		alone, is := pl.(*given)
 		switch {
@@ -224,7 +238,7 @@ func TestTakesGridsUnasked(t *testing.T) {
 		{"two classes", 2, false, func(*Params, *schema.Schema) {}},
 		{"without a delta", 4, false, func(p *Params, _ *schema.Schema) { p.Delta = 0 }},
 		{"few rows", 4, false, func(p *Params, _ *schema.Schema) { p.Rows = gaussianSignal - 1 }},
-		{"replace-one", 4, false, func(p *Params, s *schema.Schema) { s.Relation, p.Rows = dp.ReplaceOne, leastSignal }},
+		{"replace-one", 4, false, func(p *Params, s *schema.Schema) { s.Relation, p.Rows = dp.ReplaceOne, leastSignal/2-1 }},
 		{"many rows", 4, true, func(p *Params, _ *schema.Schema) { p.Rows = 4 * leastSignal }},
 		{"more categories than numbers", 4, false, func(_ *Params, s *schema.Schema) {
 			allPrivate(nil, s)
@@ -258,11 +272,66 @@ func TestTakesGridsUnasked(t *testing.T) {
 	}
 }
 
+// With a δ, both are fitted unasked from leastSignal on, unless noise is Laplace's or grids would be slow.
+func TestTakesBothUnasked(t *testing.T) {
+	four := []schema.Level{{Value: "a"}, {Value: "b"}, {Value: "c"}, {Value: "d"}}
+	keepNumbers := func(s *schema.Schema) {
+		for j := range s.Columns {
+			if s.Columns[j].Kind == schema.Category {
+				s.Columns[j].Role = schema.Ignored
+			}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		takes  bool
+		change func(*Params, *schema.Schema)
+	}{
+		{"takes", true, func(*Params, *schema.Schema) {}},
+		{"few rows", false, func(p *Params, _ *schema.Schema) { p.Rows-- }},
+		{"two classes, a quarter of the rows", false, func(p *Params, _ *schema.Schema) { p.Rows /= 4 }},
+		{"four classes, few of them numbers", false, func(p *Params, s *schema.Schema) { p.Rows, s.Label.Levels = p.Rows/4, four }},
+		{"four classes of numbers", true, func(p *Params, s *schema.Schema) {
+			p.Rows, s.Label.Levels = p.Rows/4, four
+			keepNumbers(s)
+		}},
+		{"four classes of numbers, few rows", false, func(p *Params, s *schema.Schema) {
+			p.Rows, s.Label.Levels = p.Rows/4-1, four
+			keepNumbers(s)
+		}},
+		{"no delta", false, func(p *Params, _ *schema.Schema) { p.Delta = 0 }},
+		{"laplace noise", false, func(p *Params, _ *schema.Schema) { p.Epsilon, p.Delta = 300*dp.Nano, 1 }},
+		{"many rows", true, func(p *Params, _ *schema.Schema) { p.Rows = 5 * leastSignal }},
+		{"too many rows", false, func(p *Params, _ *schema.Schema) { p.Rows, p.Delta = 100*leastSignal, 1e8 }},
+		{"pairs", false, func(_ *Params, s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} }},
+	} {
+		_, plan := with(setting{2, func(p *Params, s *schema.Schema) {
+			p.Delta = 1e9
+			c.change(p, s)
+		}}, 10)
+		pl, err := plan()
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if _, is := pl.(*both); is != c.takes {
+			t.Errorf("%s: a %T", c.name, pl)
+		}
+		if within, err := accounting.Within(pl.Terms().Bill, pl.Terms().Price); !within || err != nil {
+			t.Errorf("%s: the bill is not within its price (%v)", c.name, err)
+		}
+	}
+}
+
 // Nobody loses a pass, a round or bins to the question: the rules of the fit that follows
 // it are those of the whole price.
 func TestQuestionCostsNoPass(t *testing.T) {
 	for _, delta := range []dp.Delta{0, 1e6} {
-		for rows := leastSignal; rows < 100*leastSignal; rows += rows / size.Of(5, 50) {
+		least, most := leastSignal, 100*leastSignal
+		if delta > 0 {
+			least, most = gaussianSignal, leastSignal
+		}
+		for rows := least; rows < most; rows += rows / size.Of(5, 50) {
 			_, plan := with(setting{2, func(p *Params, s *schema.Schema) {
 				allPrivate(p, s)
 				s.Relation, p.Rows, p.Delta = dp.AddRemove, rows, delta
@@ -319,6 +388,8 @@ func TestColumnsThatCountTogether(t *testing.T) {
 			rows := 50_000
 			if p.NotPrivate {
 				rows = 5_000 // there are more rounds, and nothing hides behind noise
+			} else if p.Delta > 0 {
+				rows = leastSignal - 1 // from there on both are fitted unasked
 			}
 			tab := learntest.Products(1, rows, factors...)
 			p.Rows = tab.Rows
@@ -389,7 +460,7 @@ func TestScoreIsThatOfTheModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := learntest.Fit(t, pl, tab, nil, 1)
-		score := scoreOf(m, tab.Schema)
+		_, score := grids.ScoreOf(m, tab.Schema, func(feature.Grid, []float64) {})
 		sums := slopesOfRows(t, tab, score)
 		bound, err := m.Bind(tab.Schema)
 		if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/grids"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/feature"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Fit makes the first fit, tests each product once, and makes the chosen fit. It can fail only for a
@@ -30,7 +29,7 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	lead, err := pl.measureLead(g, scoreOf(first, pl.s))
+	lead, err := pl.measureLead(g, first)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +62,8 @@ func fitPart(ctx context.Context, g *guard.Guard, pl learn.Plan) (*model.Model, 
 const most = 0.5
 
 // measureLead measures by how many rows a product of columns explains what the first fit's score does not.
-func (pl *Plan) measureLead(g *guard.Guard, score *guard.StepScore) (float64, error) {
+func (pl *Plan) measureLead(g *guard.Guard, first *model.Model) (float64, error) {
+	_, score := grids.ScoreOf(first, pl.s, func(feature.Grid, []float64) {})
 	products := grids.DrawProducts(pl.s, g.Coins(), pl.products) // 1.2: drawn before the rows are asked
 	limit := guard.SlopeLimit{Most: most, Norm: guard.SlopesL2}  // 1.3: no row's slopes are longer
 	sums, err := g.GridSlopes(score, limit, products)
@@ -75,30 +75,4 @@ func (pl *Plan) measureLead(g *guard.Guard, score *guard.StepScore) (float64, er
 		return 0, err
 	}
 	return out.Values[0], nil
-}
-
-// scoreOf returns the score of a first fit's model, over the columns of its table.
-func scoreOf(m *model.Model, s *schema.Schema) *guard.StepScore {
-	gridOf := func(column string, edges []float64) feature.Grid {
-		return feature.Grid{Axes: []feature.Bins{feature.NewBins(s, s.Find(column), edges)}}
-	}
-	if a, ok := m.Classifier.(*model.Additive); ok {
-		score := guard.NewStepScore([]float64{a.Intercept})
-		for _, sh := range a.Shapes {
-			score.AddGrid(gridOf(sh.Column, sh.Edges), sh.LogOdds)
-		}
-		return score
-	}
-	a := m.Classifier.(*model.MulticlassAdditive)
-	score := guard.NewStepScore(a.Intercepts)
-	for _, sh := range a.Shapes {
-		var steps []float64
-		for bin := range sh.LogShares[0] {
-			for class := range sh.LogShares {
-				steps = append(steps, sh.LogShares[class][bin])
-			}
-		}
-		score.AddGrid(gridOf(sh.Column, sh.Edges), steps)
-	}
-	return score
 }

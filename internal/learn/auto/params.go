@@ -39,7 +39,7 @@ const (
 	// enough rows per row, and scales of the noise, are what the largest lead must exceed for grids.
 	// evidence/decisions/0008-auto.md gives the leads on tables.
 	enough       = 0.025
-	scales       = 3.5
+	scales       = 4.5
 	mostProducts = 2000
 	fewProducts  = 300
 	mostVisits   = 400_000_000 // rows visited by all products
@@ -94,6 +94,11 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	}
 	if s.Relation == dp.ReplaceOne && s.Label.Role != schema.Private {
 		pl.scope = dp.PrivateFeatures
+	}
+	if pl.gaussian && pl.signal() >= float64(bothSignal(s)) {
+		if b, err := pl.planBoth(rows); b != nil || err != nil {
+			return b, err
+		}
 	}
 	if err := pl.divide(rows); err != nil {
 		return nil, err
@@ -164,7 +169,7 @@ func (pl *Plan) refuseGrids() string {
 
 // refuseToAsk returns the reason, from public numbers alone, why no test is made; "" if one is.
 func (pl *Plan) refuseToAsk() string {
-	need := pl.leastSignal()
+	need := leastSignalOf(pl.s)
 	if pl.gaussian {
 		need = gaussianSignal
 	}
@@ -177,9 +182,9 @@ func (pl *Plan) refuseToAsk() string {
 	return ""
 }
 
-// leastSignal is that of the relation.
-func (pl *Plan) leastSignal() int {
-	if pl.s.Relation == dp.ReplaceOne {
+// leastSignalOf is leastSignal under the schema's relation.
+func leastSignalOf(s *schema.Schema) int {
+	if s.Relation == dp.ReplaceOne {
 		return 2 * leastSignal
 	}
 	return leastSignal
@@ -189,7 +194,7 @@ func (pl *Plan) leastSignal() int {
 func (pl *Plan) divide(rows int) (err error) {
 	pl.products = min(max(fewProducts, mostVisits/pl.rows), mostProducts)
 	pl.early = firstShare
-	if pl.signal() < float64(pl.leastSignal()) {
+	if pl.signal() < float64(leastSignalOf(pl.s)) {
 		pl.early = smallShare
 	}
 	share := dp.Epsilon(pl.early * float64(pl.Epsilon))
@@ -255,10 +260,10 @@ func (pl *Plan) Facts() []learn.Fact {
 	return append(f, within("grids", pl.grids)...)
 }
 
-// within returns the facts of one of two possible fits, without those that the whole plan has.
-func within(name string, pl learn.Plan) (out []learn.Fact) {
+// within returns the facts of one of two fits, without those that the whole plan has.
+func within(name string, pl learn.Plan, has ...string) (out []learn.Fact) {
 	for _, f := range pl.Facts() {
-		if f.Key != "protects" && f.Key != "columns" && f.Key != "rows" {
+		if f.Key != "protects" && f.Key != "columns" && f.Key != "rows" && !slices.Contains(has, f.Key) {
 			out = append(out, learn.Fact{Key: name + "_" + f.Key, Value: f.Value, Text: name + ": " + f.Text, Next: f.Next})
 		}
 	}

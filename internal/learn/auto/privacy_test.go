@@ -52,7 +52,7 @@ func TestReplayNonInterference(t *testing.T) {
 		}
 		for k := range pairs {
 			a := tab
-			b := learntest.Neighbour(tab, src, pl.(*Plan).scope)
+			b := learntest.Neighbour(tab, src, pl.Terms().Scope)
 			if tab.Schema.Relation == dp.AddRemove {
 				if k == 0 { // the smallest pair: one row, and none
 					a = tab.Subset([]int{0})

@@ -5,7 +5,7 @@
 //
 // Claim G-GRIDS-1: the result of Fit is (ε, 0)-DP, or (ε, δ)-DP with a δ, for whole rows with their
 // labels, under the schema's relation. The argument is in evidence/guarantees/grids.md; the lines that
-// it depends on have the tags 1.1 to 1.6.
+// it depends on have the tags 1.1 to 1.7.
 //
 // What it does, in order:
 //

@@ -14,17 +14,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // fit is the state of a training: what was released, after post-processing.
 type fit struct {
 	*Plan
-	guard *guard.Guard
-	share []float64        // of each class, above 0
-	start []float64        // of each score, nats
-	score *guard.StepScore // of start and steps
-	grids []drawn
-	steps [][]float64 // of each grid, by cell and then score
+	guard    *guard.Guard
+	share    []float64        // of each class, above 0
+	start    []float64        // of each score, nats
+	score    *guard.StepScore // of start and steps
+	grids    []drawn
+	steps    [][]float64 // of each grid, by cell and then score
+	followed int         // grids at the front that are shapes of the model that the fit follows
 }
 
 // Fit queries the table once for the classes, and once for each grid drawn. It can fail only for a
@@ -32,14 +34,45 @@ type fit struct {
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2
 	f := &fit{Plan: pl, guard: g}
-	err := f.measureClasses()
-	for t := 0; t < len(pl.shares) && err == nil; t++ {
-		err = f.runRound(t)
-	}
-	if err != nil {
+	if err := f.measureClasses(); err != nil {
 		return nil, fmt.Errorf("grids: %w", err)
 	}
+	return f.runRounds()
+}
+
+// FitAfter is Fit from the score of an additive model, which was released (1.7).
+func (pl *Plan) FitAfter(g *guard.Guard, first *model.Model) (*model.Model, error) {
+	f := &fit{Plan: pl, guard: g}
+	f.follow(first)
+	return f.runRounds()
+}
+
+func (f *fit) runRounds() (*model.Model, error) {
+	for t := range f.Plan.shares {
+		if err := f.runRound(t); err != nil {
+			return nil, fmt.Errorf("grids: %w", err)
+		}
+	}
 	return f.buildModel(), nil
+}
+
+// follow starts at the score of an additive model, whose shapes are grids of one column. The shares of the classes
+// are taken to be those of its intercepts.
+func (f *fit) follow(first *model.Model) {
+	f.start, f.score = ScoreOf(first, f.s, func(g feature.Grid, steps []float64) {
+		if slices.ContainsFunc(steps, func(x float64) bool { return x != 0 }) && g.Cells() > 1 {
+			f.grids, f.steps = append(f.grids, drawn{grid: g}), append(f.steps, steps)
+		}
+	})
+	f.followed = len(f.grids)
+	sum := 0.0
+	for _, x := range f.start {
+		f.share = append(f.share, math.Exp(x))
+		sum += math.Exp(x)
+	}
+	for k := range f.share {
+		f.share[k] /= sum
+	}
 }
 
 // measureClasses releases the number of rows of each class, and starts with their shares.
@@ -88,7 +121,7 @@ func (f *fit) runRound(t int) error {
 	candidates := make([]drawn, f.rules.candidates) // 1.1: drawn before the rows are asked
 	asked := make([]feature.Grid, len(candidates))
 	for i := range candidates {
-		candidates[i] = f.draw(f.guard.Coins(), f.grids)
+		candidates[i] = f.draw(f.guard.Coins(), f.grids[f.followed:])
 		asked[i] = candidates[i].grid
 	}
 	sums, err := f.guard.GridSlopes(f.score, limit, asked)
@@ -173,7 +206,7 @@ func (f *fit) buildModel() *model.Model {
 
 func (pl *Plan) axisOf(b *feature.Bins) model.GridAxis {
 	a := model.GridAxis{Column: pl.s.Columns[b.Column].Name, Edges: b.Edges}
-	if b.Edges == nil {
+	if pl.s.Columns[b.Column].Kind == schema.Category {
 		parts := make([]float64, b.Len())
 		for p := range parts {
 			parts[p] = float64(p)
@@ -183,4 +216,34 @@ func (pl *Plan) axisOf(b *feature.Bins) model.GridAxis {
 		}
 	}
 	return a
+}
+
+// ScoreOf returns the score of an additive model over the columns of its table: its start, and the whole with its
+// shapes, each of which is also handed to add, by bin and then class.
+func ScoreOf(m *model.Model, s *schema.Schema, add func(feature.Grid, []float64)) (start []float64, score *guard.StepScore) {
+	each := func(column string, edges, steps []float64) {
+		g := feature.Grid{Axes: []feature.Bins{feature.NewBins(s, s.Find(column), edges)}}
+		score.AddGrid(g, steps)
+		add(g, steps)
+	}
+	if a, ok := m.Classifier.(*model.Additive); ok {
+		start = []float64{a.Intercept}
+		score = guard.NewStepScore(start)
+		for _, sh := range a.Shapes {
+			each(sh.Column, sh.Edges, sh.LogOdds)
+		}
+		return start, score
+	}
+	a := m.Classifier.(*model.MulticlassAdditive)
+	score = guard.NewStepScore(a.Intercepts)
+	for _, sh := range a.Shapes {
+		var steps []float64
+		for bin := range sh.LogShares[0] {
+			for class := range sh.LogShares {
+				steps = append(steps, sh.LogShares[class][bin])
+			}
+		}
+		each(sh.Column, sh.Edges, steps)
+	}
+	return a.Intercepts, score
 }

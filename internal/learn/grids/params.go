@@ -25,6 +25,8 @@ type Params struct {
 	// wrong number reduces accuracy and never privacy.
 	Rows   int
 	Rounds int // number of released grids, at most maxRounds; 0 for the rule's
+	// After is for FitAfter: the rows of each class are not released.
+	After bool
 }
 
 // Plan is a checked Params with the bill. It holds no data.
@@ -143,7 +145,7 @@ func (pl *Plan) dividePure() error {
 	}
 	pl.shares = slices.Repeat([]share{sh}, r.rounds)
 	left := pl.Epsilon - dp.Epsilon(r.rounds)*dp.Epsilon(each)
-	if pl.prior.Epsilon = left; pl.scope == dp.PrivateFeatures { // nothing to release
+	if pl.prior.Epsilon = left; !pl.releasesClasses() {
 		pl.prior.Epsilon, pl.shares[r.rounds-1].cells.Epsilon = 0, pl.shares[r.rounds-1].cells.Epsilon+left
 	}
 	pl.writeBill()
@@ -158,23 +160,25 @@ func (pl *Plan) divideGaussian(all dp.Rho) {
 	sh := share{max(1, dp.Epsilon(math.Sqrt(2*each*r.pickShare/dp.Pico)*dp.Nano)),
 		guard.Share{Rho: max(1, dp.Rho(each*(1-r.pickShare)))}}
 	pl.shares = slices.Repeat([]share{sh}, r.rounds)
-	if pl.scope == dp.WholeRow {
+	if pl.releasesClasses() {
 		pl.prior.Rho = max(1, dp.Rho(pl.priorShare()*float64(all)))
 	}
 	pl.writeBill()
 }
 
-// priorShare is the share of the price for the rows of each class, which are free if labels are public.
+// releasesClasses reports whether the rows of each class are released: they are public if labels are.
+func (pl *Plan) releasesClasses() bool { return pl.scope == dp.WholeRow && !pl.After }
+
 func (pl *Plan) priorShare() float64 {
-	if pl.scope == dp.PrivateFeatures {
-		return 0
+	if pl.releasesClasses() {
+		return priorShare
 	}
-	return priorShare
+	return 0
 }
 
 func (pl *Plan) writeBill() {
 	pl.bill = nil
-	if pl.scope == dp.WholeRow {
+	if pl.releasesClasses() {
 		pl.bill = append(pl.bill, pl.prior.Line(classesLabel))
 	}
 	for t, sh := range pl.shares {

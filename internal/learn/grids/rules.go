@@ -83,6 +83,9 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	return r
 }
 
+// IsSlow reports whether even the fewest grids to choose from visit more than mostVisits rows in all rounds.
+func (pl *Plan) IsSlow() bool { return pl.rules.rounds*pl.rules.candidates*pl.rows > mostVisits }
+
 // powerOfTwo returns the nearest power of two in ratio, within bounds that are powers of two.
 func powerOfTwo(x float64, least, most int) int {
 	return min(max(least, int(math.Exp2(math.Round(math.Log2(x))))), most)

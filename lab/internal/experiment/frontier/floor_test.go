@@ -9,10 +9,46 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
+
+// floorOpen are cells of a table and scope that are beyond, with the log loss they may reach: chance effects of many columns
+// add up where none has an effect.
+var floorOpen = map[[2]string]float64{
+	{"2000 rows, 60 columns, no effect", "label"}: 0.01,
+}
+
+// The floor on a smaller plan: tables of at most 2,000 rows and 60 columns, 10 fits a cell. Seeds are fixed, so it never
+// fails by chance.
+func TestFloor(t *testing.T) {
+	size.OnlyLong(t, "1,030 fits")
+	var fits []Fit
+	for _, j := range planFloor(120, floorFits/2, 0) {
+		var rows, columns int
+		if _, err := fmt.Sscanf(j.table, "%d rows, %d columns", &rows, &columns); err != nil {
+			t.Fatal(err)
+		}
+		if rows > 2000 || columns > 60 {
+			continue
+		}
+		err := measureCells(t.Context(), j.open, nil, "additive", j.cells, func(f Fit) error {
+			fits = append(fits, f)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range margins(fits) {
+		if m.isBeyond() && m.mean > floorOpen[[2]string{m.cell.Table, m.cell.Scope}] {
+			t.Errorf("%s, %s: log loss %+.4f ± %.4f above that of %s", m.cell.Table, m.cell.name(), m.mean, m.stdErr, m.than)
+		}
+	}
+	t.Log(len(fits), "fits")
+}
 
 // Every two levels of different factors meet in some cell, and cells that protect
 // less have everything private on the same rows.

@@ -21,7 +21,7 @@ type StepScore = statistic.StepScore
 // NewStepScore starts at the given numbers in nats.
 func NewStepScore(start []float64) *StepScore { return statistic.NewStepScore(start) }
 
-// ClassSlope is how the log-likelihood of the labels changes along a shape, and half of how that
+// ClassSlope is how the log-likelihood of the labels changes along a shape, or along all of f if that is nil, and half of how that
 // change falls off, each divided by most nats: see statistic.ClassSlope. What a row adds to both is shortened
 // to 1 in L1, of either sign.
 func (g *Guard) ClassSlope(f *StepScore, sh *feature.LevelShape, most float64) (*Sum, error) {

@@ -60,7 +60,11 @@ func (pl *Plan) listReleases() (list []release) {
 			list = append(list, release{label: weightLabel(t), share: r.weightShare / float64(r.rounds), price: &pl.prices.weights[t]})
 		}
 	}
-	add(calibrationLabel, r.calibrationShare, &pl.prices.calibration)
+	label := calibrationLabel
+	if pl.isMulticlass() {
+		label = stretchLabel
+	}
+	add(label, r.calibrationShare, &pl.prices.calibration)
 	return list
 }
 
@@ -165,6 +169,7 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 const (
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
+	stretchLabel     = "weight of all columns together"
 	labelsLabel      = "positive rows of public columns"
 )
 

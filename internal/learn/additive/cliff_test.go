@@ -127,7 +127,7 @@ func measureFits(t *testing.T, p Params, train, test *dataset.Table, fits int) (
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := metrics.Evaluate(test.Labels, scores, []string{"n", "p"}, 1)
+		r, err := metrics.Evaluate(test.Labels, scores, schema.Values(test.Schema.Label.Levels), test.Schema.Label.Positive)
 		if err != nil {
 			t.Fatal(err)
 		}

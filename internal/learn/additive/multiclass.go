@@ -20,6 +20,7 @@ import (
 type classStart struct {
 	scores []float64            // by class, nats
 	shapes []feature.LevelShape // of the public columns
+	spread float64              // of all public columns: the sum of measureSpread
 	share  []float64            // of each class, in (0, 1), adding up to 1
 	totals []float64            // rows of each class if public, otherwise nil
 	rows   float64              // number of rows, as released if it is private; at least 1
@@ -44,10 +45,11 @@ func newClassStart(rows []float64) *classStart {
 // multiclassFit is the state of a fit of more than two classes.
 type multiclassFit struct {
 	*fit
-	start  *classStart
-	score  *guard.StepScore // of the current model
-	turn   []int            // the column of each round
-	shapes []classShape     // by private column
+	start   *classStart
+	score   *guard.StepScore // of the current model
+	turn    []int            // the column of each round
+	shapes  []classShape     // by private column
+	stretch float64          // of all shapes in the model
 }
 
 // classShape is the estimate for one private column.
@@ -67,14 +69,17 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 	if err := f.findBins(st.rows); err != nil {
 		return nil, err
 	}
-	r := &multiclassFit{fit: f, start: st, score: guard.NewStepScore(st.scores), shapes: make([]classShape, len(f.bins))}
+	r := &multiclassFit{fit: f, start: st, score: guard.NewStepScore(st.scores), stretch: 1, shapes: make([]classShape, len(f.bins))}
 	for k := range st.shapes {
 		r.score.AddShape(&st.shapes[k], 1)
 	}
 	if err := r.learnColumns(); err != nil {
 		return nil, err
 	}
-	return r, r.measureWeights()
+	if err := r.measureWeights(); err != nil {
+		return nil, err
+	}
+	return r, r.calibrate()
 }
 
 // startMulticlass fits the public columns, or releases the classes and starts with their shares.
@@ -144,31 +149,56 @@ func measureSpread(rows [][]float64, share []float64, steps [][]float64) float64
 }
 
 // measureWeights measures, column by column, the weight that the steps should have: correlated columns
-// get smaller weights. A release has the derivative of the classes' likelihood by the weight of a column,
-// and half of its second derivative, negated, in units of the most nats that a row contributes.
+// get smaller weights.
 func (r *multiclassFit) measureWeights() error {
 	for t := range r.plan.prices.weights {
 		k := r.turn[t]
 		sh := &r.shapes[k]
-		most := slopeSpreads * sh.spread
-		sum, err := r.guard.ClassSlope(r.score, r.shapeOf(k), most)
+		change, err := r.measureChange(weightLabel(t), r.plan.prices.weights[t], r.shapeOf(k), sh.spread, weightDeviation)
 		if err != nil {
 			return err
 		}
-		out, err := r.guard.Measure(weightLabel(t), r.plan.prices.weights[t], sum)
-		if err != nil {
-			return err
-		}
-		gain, curve := most*out.Values[0], math.Max(2*(most*out.Values[1]), 1e-3)
-		// gain = curve·change + noise, and change has a normal prior. The curve is also what sampling
-		// adds to the variance.
-		variance := most*most*out.Variance + curve
-		change := curve * gain / variance / (1/(weightDeviation*weightDeviation) + curve*curve/variance)
 		change = math.Max(change, -sh.weight) // a column never speaks against what it says
 		sh.weight += change
 		r.score.AddShape(r.shapeOf(k), change)
 	}
 	return nil
+}
+
+// calibrate stretches what all columns add, public ones included, because they were measured one by one:
+// independent columns say more together than each of them alone, and columns that say the same say less.
+func (r *multiclassFit) calibrate() error {
+	if r.plan.rules.sharesAlone {
+		return nil
+	}
+	spread := r.start.spread // of columns that all say the same; a row farther out is clipped, which hides what is too sure
+	for k := range r.shapes {
+		spread += r.shapes[k].weight * r.shapes[k].spread
+	}
+	change, err := r.measureChange(stretchLabel, r.plan.prices.calibration, nil, math.Max(spread, 1e-3), stretchDeviation)
+	if r.stretch += change; change < 0 { // scores that are too sure have too little of a curve
+		r.stretch = math.Exp(change)
+	}
+	return err
+}
+
+// measureChange measures how much more of a shape there should be in the score; more of all shapes if it is nil. A release
+// has the derivative of the classes' likelihood, and half of its second derivative, negated, in units of the most nats
+// that a row contributes. The change has a normal prior with the given standard deviation.
+func (r *multiclassFit) measureChange(label string, price guard.Share, shape *feature.LevelShape, spread, deviation float64) (
+	change float64, err error) {
+	most := slopeSpreads * spread
+	sum, err := r.guard.ClassSlope(r.score, shape, most)
+	if err != nil {
+		return 0, err
+	}
+	out, err := r.guard.Measure(label, price, sum)
+	if err != nil {
+		return 0, err
+	}
+	gain, curve := most*out.Values[0], math.Max(2*(most*out.Values[1]), 1e-3)
+	variance := most*most*out.Variance + curve // gain = curve·change + noise; the curve is also what sampling adds
+	return curve * gain / variance / (1/(deviation*deviation) + curve*curve/variance), nil
 }
 
 func (r *multiclassFit) buildModel() *model.Model {
@@ -183,10 +213,11 @@ func (r *multiclassFit) buildModel() *model.Model {
 	}
 	for q := range r.start.shapes {
 		sh := &r.start.shapes[q]
-		finish(&sh.Bins, &classShape{steps: sh.Steps, weight: 1})
+		finish(&sh.Bins, &classShape{steps: sh.Steps, weight: r.stretch})
 	}
 	for k := range r.shapes {
 		if r.shapes[k].steps != nil {
+			r.shapes[k].weight *= r.stretch
 			finish(&r.bins[k], &r.shapes[k])
 		}
 	}

@@ -106,7 +106,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		pl.rules.classesShare = settleClassesShare(scales, s.Classes())
 	}
 	pl.settleSharesAlone(signal)
-	if !pl.isMulticlass() && !p.NotPrivate && !pl.protectsLabel() && !pl.rules.sharesAlone {
+	if !p.NotPrivate && !pl.protectsLabel() && !pl.rules.sharesAlone {
 		pl.rules.calibrationShare = calibrationShare
 	}
 	if !pl.rules.gaussian {

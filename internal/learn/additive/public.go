@@ -191,7 +191,22 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 			st.shapes[q].Steps[k] = steps[q]
 		}
 	}
+	for q := range st.shapes {
+		st.spread += measureSpread(g.countByBin(q), st.share, st.shapes[q].Steps)
+	}
 	return st, nil
+}
+
+// countByBin counts rows by class, then bin of public column q.
+func (g *publicGroups) countByBin(q int) [][]float64 {
+	out := make([][]float64, len(g.rows))
+	for k, rows := range g.rows {
+		out[k] = make([]float64, g.bins[q].Len())
+		for i, b := range g.codes[q] {
+			out[k][b] += rows[i]
+		}
+	}
+	return out
 }
 
 // addPseudoRows adds half a row, spread over all groups, so that a class without rows is unlikely

@@ -38,12 +38,13 @@ const (
 	fewestForColumns = 35   // scales; with fewer, two classes take all
 
 	// For more than two classes.
-	measuredShare   = 0.15  // for the weights of columns
-	scalesForWeight = 1_000 // of a picked column, from which its weight is worth measuring
-	measuredPrior   = 0.4   // mean of the prior of a weight that is measured
-	weightDeviation = 0.3   // standard deviation of that prior
-	slopeSpreads    = 1.5   // spreads of its column at which a row's influence on a weight is clipped
-	classSlopes     = 0.5   // part of the way from a bin's value to the line: it would flatten peaks
+	measuredShare    = 0.15  // for the weights of columns
+	scalesForWeight  = 1_000 // of a picked column, from which its weight is worth measuring
+	measuredPrior    = 0.4   // mean of the prior of a weight that is measured
+	weightDeviation  = 0.3   // standard deviation of that prior
+	stretchDeviation = 0.5   // standard deviation of the prior of the stretch of all columns, around 1
+	slopeSpreads     = 1.5   // spreads of its column at which a row's influence on a weight is clipped
+	classSlopes      = 0.5   // part of the way from a bin's value to the line: it would flatten peaks
 
 	// For counted bins.
 	countsForBin  = 2   // scales of the counts for each bin of a number

@@ -12,7 +12,8 @@ import (
 )
 
 // ClassSlope adds up the first derivative of log p(label) along a shape and half its second
-// derivative, negated, under a score of all classes. A row's contribution is clipped so that the
+// derivative, negated, under a score of all classes. The shape is Along, or, if that is nil, what the terms
+// of the score add to its start. A row's contribution is clipped so that the
 // absolute values of both add up to at most Most nats > 0: at most engine.WeightOne units.
 type ClassSlope struct {
 	Under *StepScore
@@ -29,8 +30,11 @@ type Slope struct{ Gain, HalfCurve int64 }
 var classSlope = Register[ClassSlope]("class_slope")
 
 func (c ClassSlope) Check(s *schema.Schema) error {
-	if c.Along == nil || !(c.Most > 0 && c.Most <= math.MaxFloat64) {
+	if !(c.Most > 0 && c.Most <= math.MaxFloat64) {
 		return ErrParts(classSlope)
+	}
+	if c.Along == nil {
+		return c.Under.check(s, s.Classes())
 	}
 	if err := c.Along.Check(s); err != nil {
 		return err
@@ -47,7 +51,12 @@ func (c ClassSlope) Check(s *schema.Schema) error {
 
 func (c ClassSlope) Size(v *engine.View) (int, error) { return 2, c.Under.checkWhole(v) }
 
-func (c ClassSlope) Columns() []int { return c.Along.Columns() }
+func (c ClassSlope) Columns() []int {
+	if c.Along == nil {
+		return nil
+	}
+	return c.Along.Columns()
+}
 
 func (c ClassSlope) Score() engine.Score { return c.Under }
 
@@ -63,14 +72,19 @@ type classSlopeAdder struct {
 	sums
 	run   *engine.Run
 	bins  binReader
-	steps []float64 // by bin, then class
+	steps []float64 // by bin, then class; of one row if start is set
+	start []int64   // of the score, if the shape is what its terms add
 	p     []float64 // of each class
 	most  float64
 }
 
 func (c ClassSlope) Adder(run *engine.Run) engine.Adder {
-	a := &classSlopeAdder{sums: make(sums, 2), run: run, bins: binReader{BoundBins: c.Along.Bind(run.Cols)},
-		p: make([]float64, len(c.Under.Start)), most: c.Most}
+	a := &classSlopeAdder{sums: make(sums, 2), run: run, p: make([]float64, len(c.Under.Start)), most: c.Most}
+	if c.Along == nil {
+		a.start, a.steps = c.Under.Start, make([]float64, len(c.Under.Start))
+		return a
+	}
+	a.bins = binReader{BoundBins: c.Along.Bind(run.Cols)}
 	for b := range c.Along.Len() {
 		for _, steps := range c.Along.Steps {
 			a.steps = append(a.steps, steps[b])
@@ -80,28 +94,39 @@ func (c ClassSlope) Adder(run *engine.Run) engine.Adder {
 }
 
 func (a *classSlopeAdder) Add() {
-	classes := len(a.p)
-	for i, b := range a.bins.read(a.run.Rows()) {
-		writeSoftmax(a.run.Scores[i*classes:][:classes], a.p)
-		row := a.steps[int(b)*classes:][:classes]
-		mean, square := 0.0, 0.0
-		for k, x := range row {
-			mean += a.p[k] * x
-			square += a.p[k] * (x * x)
+	if a.start != nil {
+		for i := range a.run.Labels {
+			for k, x := range a.run.Scores[i*len(a.p):][:len(a.p)] {
+				a.steps[k] = float64(int64(x)-a.start[k]) / feature.ScoreOne
+			}
+			a.addRow(i, a.steps)
 		}
-		first := row[a.run.Labels[i]] - mean
-		half := math.Max(0, square-mean*mean) / 2
-		scale := 1 / math.Max(a.most, math.Abs(first)+half)
-		// Truncated, so that their sizes add up to engine.WeightOne at most.
-		one, two := int64(first*scale*engine.WeightOne), int64(half*scale*engine.WeightOne)
-		if max(one, -one)+two > engine.WeightOne || min(one+engine.WeightOne, two) < 0 {
-			one, two = 0, 0 // not numbers: steps that a learner should not have
-		}
-		if a.run.Weights != nil { // division truncates, too
-			w := int64(a.run.Weights[i])
-			one, two = one*w/engine.WeightOne, two*w/engine.WeightOne
-		}
-		a.sums[0] += one
-		a.sums[1] += two
+		return
 	}
+	for i, b := range a.bins.read(a.run.Rows()) {
+		a.addRow(i, a.steps[int(b)*len(a.p):][:len(a.p)])
+	}
+}
+
+func (a *classSlopeAdder) addRow(i int, row []float64) {
+	writeSoftmax(a.run.Scores[i*len(a.p):][:len(a.p)], a.p)
+	mean, square := 0.0, 0.0
+	for k, x := range row {
+		mean += a.p[k] * x
+		square += a.p[k] * (x * x)
+	}
+	first := row[a.run.Labels[i]] - mean
+	half := math.Max(0, square-mean*mean) / 2
+	scale := 1 / math.Max(a.most, math.Abs(first)+half)
+	// Truncated, so that their sizes add up to engine.WeightOne at most.
+	one, two := int64(first*scale*engine.WeightOne), int64(half*scale*engine.WeightOne)
+	if max(one, -one)+two > engine.WeightOne || min(one+engine.WeightOne, two) < 0 {
+		one, two = 0, 0 // not numbers: steps that a learner should not have
+	}
+	if a.run.Weights != nil { // division truncates, too
+		w := int64(a.run.Weights[i])
+		one, two = one*w/engine.WeightOne, two*w/engine.WeightOne
+	}
+	a.sums[0] += one
+	a.sums[1] += two
 }

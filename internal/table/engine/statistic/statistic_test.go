@@ -184,7 +184,11 @@ var statistics = map[string]func(d *drawn) engine.Statistic{
 		return ClassResiduals{d.score(d.s.Classes()), d.bins()[0]}
 	},
 	"class_slope": func(d *drawn) engine.Statistic {
-		return ClassSlope{d.score(d.s.Classes()), d.shape(), math.Abs(d.NormFloat64())}
+		c := ClassSlope{d.score(d.s.Classes()), d.shape(), math.Abs(d.NormFloat64())}
+		if d.IntN(2) == 0 {
+			c.Along = nil
+		}
+		return c
 	},
 	"grid_slopes": func(d *drawn) engine.Statistic {
 		g := GridSlopes{Under: d.score(gridScores(d.s)), Limit: SlopeLimit{1 - d.Float64(), SlopeNorm(d.IntN(2) == 0)}}

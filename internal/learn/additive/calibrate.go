@@ -22,8 +22,8 @@ import (
 
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are counted by how
 // many rows there are to learn from, and where a class is rare, those are its own. What the rounds of the bill cost
-// together is divided again among those that are made (1.9). A rare
-// class may leave rounds that have less noise without a δ.
+// together is divided again among those that are made (1.9). A rare class may leave rounds that have less noise without
+// a δ.
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	if pl.NotPrivate || pl.Listed || pl.rules.pairs > 0 || pl.rules.sharesAlone {
 		return pl
@@ -51,7 +51,8 @@ func (pl *Plan) countRows(weight float64) int {
 // hasFew reports whether released rows by class are fewer than what was declared or assumed, and may by their noise be so
 // few that columns would tell nothing but noise.
 func (pl *Plan) hasFew(counts []float64) bool {
-	if !pl.protectsRow() || pl.NotPrivate || pl.rules.sharesAlone || pl.TakeAll || pl.Listed { // the bill's lines alone
+	if !pl.protectsRow() || pl.NotPrivate || pl.rules.sharesAlone || pl.TakeAll || pl.Listed || // the bill's lines alone
+		pl.prices.classes.Epsilon >= pl.Epsilon { // nothing is left of ε: a large δ bought more of it for the classes
 		return false
 	}
 	all := sumAll(counts)

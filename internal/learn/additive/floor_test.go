@@ -228,10 +228,8 @@ func TestLabelAloneIsNotBehindEverything(t *testing.T) {
 	if size.Long() {
 		fits = 10
 		for _, rows := range []int{1000, 10_000} {
-			for _, columns := range []int{5, 20} {
-				for _, eps := range []float64{0.1, 0.3, 1, 3} {
-					cells = append(cells, cell{rows, columns, eps, 0}, cell{rows, columns, eps, 1e-6})
-				}
+			for _, eps := range []float64{0.3, 1, 3} {
+				cells = append(cells, cell{rows, 5, eps, 0}, cell{rows, 5, eps, 1e-6})
 			}
 		}
 	}

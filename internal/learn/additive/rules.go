@@ -162,7 +162,7 @@ func settleBinary(
 	if rounds := countGaussian(useful*joint, columns); prefersGaussian(signal, joint, rounds, columns, p.TakeAll) {
 		r := takeInTurn(joint, useful, columns, 500, offset)
 		if !(p.TakeAll || rounds >= worthAll*float64(columns)) {
-			r = rules{rounds: int(math.Round(rounds)), picks: true, passes: onePass(0.5, 1)}
+			r = rules{rounds: int(max(1, math.Round(rounds))), picks: true, passes: onePass(0.5, 1)}
 			r.bins = countBins(joint / math.Sqrt(float64(columns)*rounds))
 		}
 		r.gaussian = true

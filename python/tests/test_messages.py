@@ -183,7 +183,7 @@ def test_progress_and_waits_are_logged(tmp_path, caplog):
 def test_an_interrupt_says_what_is_spent(tmp_path, caplog):
     paid = declare(tmp_path / "l.db")
     r = np.random.default_rng(1)
-    X = pd.DataFrame(r.uniform(-1, 1, (60_000, 8)), columns=[*"abcdefgh"])
+    X = pd.DataFrame(r.uniform(-1, 1, (300_000, 8)), columns=[*"abcdefgh"])
     y = (X.a > 0).astype(int)
     schema = {"name": "t", "unit": "one row", "relation": "replace-one", "columns": [
         *({"name": n, "role": "private", "number": {"lower": -1, "upper": 1, "default": 0}} for n in X),
@@ -203,7 +203,7 @@ def test_an_interrupt_says_what_is_spent(tmp_path, caplog):
             logging.getLogger("discreet").removeHandler(begun)
         return "\n".join([*map(str, ended.value.args), *getattr(ended.value, "__notes__", [])])
 
-    for seconds in (0, 0.2, 0.5, 1, 2, 5, 10, 20):  # a busy machine takes longer to the charge
+    for seconds in (0, 2, 5, 10, 20):  # a busy machine takes longer to the charge
         said = interrupt(seconds)
         if said != "nothing was charged":
             break

@@ -419,7 +419,7 @@ func TestColumnsThatCountTogether(t *testing.T) {
 			}
 			// The last line of the bill is itemised in words, and the choice has its reason.
 			if words := m.Privacy.Statement; !p.NotPrivate && !regexp.MustCompile(`^Chosen: `+want+
-				`, with [0-9]+ measurements by (laplace|gaussian), (epsilon|rho) = [0-9.]+ in total.*, because the best product `+
+				`, with [0-9]+ measurements? by (laplace|gaussian), (epsilon|rho) = [0-9.]+ in total.*, because the best product `+
 				`of columns leads by -?[0-9]+ rows as measured, (not )?above [0-9]+\. `).MatchString(words) {
 				t.Errorf("product of %d, epsilon %s, delta %s: %q", len(factors), p.Epsilon, p.Delta, words)
 			}

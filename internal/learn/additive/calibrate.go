@@ -256,15 +256,15 @@ func (r *binaryFit) splitPublic() (parts []publicPart, edges []float64, center f
 	for k := range steps {
 		part.mean, sum = part.mean+steps[k].mean, sum+sumAll(steps[k].totals[:])
 		part.totals[0], part.totals[1] = part.totals[0]+steps[k].totals[0], part.totals[1]+steps[k].totals[1]
-		last := k == len(steps)-1
-		if !last && sum*scoreParts < all*float64(len(parts)+1) {
+		last, own := k == len(steps)-1, sumAll(part.totals[:])
+		if !last && (sum*scoreParts < all*float64(len(parts)+1) || own == 0) { // steps between scores hold no row
 			continue
 		}
 		if !last {
 			edges = append(edges, (least+float64(k+1))/scoreGrid)
 		}
 		center += part.mean / all
-		part.mean /= sumAll(part.totals[:])
+		part.mean /= own
 		parts, part = append(parts, part), publicPart{}
 	}
 	return parts, edges, center

@@ -217,6 +217,31 @@ func TestWholeScoreIsCalibrated(t *testing.T) {
 	}
 }
 
+// One public column whose bins have few scores, most rows at one of them, trains like any other.
+func TestFewScoresOfPublicColumns(t *testing.T) {
+	for _, shares := range [][]float64{{0.9, 0.05, 0.05}, {0.05, 0.9, 0.05}, {0.02, 0.08, 0.9}, {1, 0, 0}, {0.5, 0.5, 0}} {
+		tab := inventCopies(1, 600, 2)
+		c := &tab.Schema.Columns[0]
+		*c = schema.Column{Name: c.Name, Role: schema.Public, Kind: schema.Category,
+			Levels: []schema.Level{{Value: "a"}, {Value: "b"}, {Value: "c"}}}
+		codes := make([]uint32, tab.Rows)
+		for i := range codes {
+			at := float64(i*7%tab.Rows) / float64(tab.Rows)
+			for at >= shares[0] && codes[i] < 2 {
+				if codes[i]++; at < shares[0]+shares[1] {
+					break
+				}
+			}
+		}
+		tab.Cols[0] = column.Column{Codes: column.Narrow(codes, 3)}
+		for i, p := range scoreFit(t, tab, tab, 1, 0, 1) {
+			if !(p > 0 && p < 1) {
+				t.Fatalf("%v: row %d scores %g", shares, i, p)
+			}
+		}
+	}
+}
+
 // A label alone is answered no worse than if everything is private, which promises more: few columns that overlap all leave
 // at once. Seeds are fixed, so it never fails by chance.
 func TestLabelAloneIsNotBehindEverything(t *testing.T) {

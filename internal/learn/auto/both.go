@@ -96,7 +96,7 @@ func (b *both) Facts() []learn.Fact {
 	f.AddColumns(b.s, b.scope == dp.WholeRow)
 	f.AddRows(b.s, b.rows, false)
 	f.Add("interactions", "both", "additive for %.0f %% of the price, and grids on top of it, because a δ is given and rows times ε "+
-		"are at least %d; explain draws no such model, but one of --learner additive", 100*bothShare, bothSignal(b.s))
+		"are at least %d; explain draws no such model, but those of additive", 100*bothShare, bothSignal(b.s))
 	t := b.Terms()
 	f.AddPrice(t.Price, len(t.Bill), false)
 	f = append(f, within("additive", b.additive, "epsilon", "delta")...)

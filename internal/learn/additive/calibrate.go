@@ -251,7 +251,13 @@ func (r *binaryFit) splitPublic() (parts []publicPart, edges []float64, center f
 		at := &steps[int(math.Floor(scoreGrid*z)-least)]
 		at.mean, at.totals[0], at.totals[1] = at.mean+(pos+neg)*z, at.totals[0]+pos, at.totals[1]+neg
 	}
-	all, sum := sumAll(st.totals), 0.0
+	all, sum := 0.0, 0.0
+	for k := range steps {
+		all += sumAll(steps[k].totals[:])
+	}
+	if !(all > 0) { // no row has weight
+		return []publicPart{{}}, nil, 0
+	}
 	part := publicPart{}
 	for k := range steps {
 		part.mean, sum = part.mean+steps[k].mean, sum+sumAll(steps[k].totals[:])
@@ -259,6 +265,10 @@ func (r *binaryFit) splitPublic() (parts []publicPart, edges []float64, center f
 		last, own := k == len(steps)-1, sumAll(part.totals[:])
 		if !last && (sum*scoreParts < all*float64(len(parts)+1) || own == 0) { // steps between scores hold no row
 			continue
+		}
+		if own == 0 { // scores so far out that no weight is left belong to the part before
+			edges = edges[:len(edges)-1]
+			break
 		}
 		if !last {
 			edges = append(edges, (least+float64(k+1))/scoreGrid)
@@ -298,6 +308,9 @@ func (r *binaryFit) stretchPublic(l *shrink.Line, center float64) {
 func (r *binaryFit) rateShift(slope float64) float64 {
 	at := r.first
 	nats, pos, neg := at.boundScores(), at.classes[0], at.classes[1]
+	if !(pos+neg > 0) {
+		return 0
+	}
 	mean, variance := 0.0, 0.0
 	for k := range r.shapes {
 		m, v := r.shapes[k].describeRows(pos / (pos + neg))

@@ -52,6 +52,24 @@ func invent(seed uint64, rows, columns int, base, effect float64) *dataset.Table
 	return t
 }
 
+// A public label with one class only, with any ε, trains like any other.
+func TestOneClassOfPublicLabels(t *testing.T) {
+	for _, eps := range []float64{0.01, 1, 1000} {
+		for label := range uint8(2) {
+			tab := inventCopies(1, 60_000, 2)
+			tab.Schema.Columns[0].Role = schema.Public
+			for i := range tab.Labels {
+				tab.Labels[i] = label
+			}
+			for i, p := range scoreFit(t, tab, tab, eps, 0, 1) {
+				if !(p > 0 && p < 1) {
+					t.Fatalf("ε = %g, label %d: row %d scores %g", eps, label, i, p)
+				}
+			}
+		}
+	}
+}
+
 // A label alone is answered no worse than by the number of its classes at the same price: few rows and many columns
 // leave their shares, not noise. Three standard errors of the mean of the fits and .003 are left for chance; seeds are
 // fixed, so it never fails by it.

@@ -29,11 +29,12 @@ const (
 type Line struct{ Slope, Shift, Known, SlopeMoved, ShiftMoved, KnownMoved, Middle, ShiftShown float64 }
 
 // FitLine fits a line to cells, with x and z by bin: the posterior mean of slopes and shift under the prior above. With
-// more noise it is closer to the prior's line. If all z are 0, Known is 1. Rows weigh as under z. There must be noise.
+// more noise it is closer to the prior's line. If all z are 0, Known is 1. Rows weigh as under z.
 // Time is O(bins), with a large constant.
 func FitLine(c *Cells, x, z []float64) Line {
 	type point struct{ slope, shift, known, log float64 }
 	var points []point
+	c = c.withLeastNoise()
 	like, known, best := c.tabulate(), []float64{1}, math.Inf(-1)
 	if floats.Norm(z, math.Inf(1)) > 0 {
 		known = floats.Span(make([]float64, knownValues), 0, knownStep*(knownValues-1))

@@ -63,6 +63,26 @@ func TestLineStretchesWhatIsKnown(t *testing.T) {
 	}
 }
 
+// Whatever cells and scores hold, a line has finite numbers.
+func TestLineIsFinite(t *testing.T) {
+	src := rand.New(rand.NewPCG(31, 0))
+	size := func() float64 { return math.Pow(10, 15*src.Float64()-6) * float64(src.IntN(3)-1) }
+	for range 200 {
+		c := &Cells{Noise: Noise{Positive: math.Abs(size()), Negative: math.Abs(size()), Gaussian: src.IntN(2) == 0}}
+		var x, z []float64
+		for range 1 + src.IntN(6) {
+			c.Positive, c.Negative = append(c.Positive, size()), append(c.Negative, size())
+			x, z = append(x, size()), append(z, size())
+		}
+		l := FitLine(c, x, z)
+		for _, v := range []float64{l.Slope, l.Shift, l.Known, l.SlopeMoved, l.ShiftMoved, l.KnownMoved, l.Middle, l.ShiftShown} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Fatalf("%+v of %+v, x %v, z %v", l, c, x, z)
+			}
+		}
+	}
+}
+
 // Steps that are centred expect the balance there is; without weight nothing moves.
 func TestCenteredStepsKeepTheBalance(t *testing.T) {
 	steps, weight := []float64{-2, 0.3, 1}, []float64{10, 500, 90}

@@ -47,10 +47,14 @@ func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
 		more, vary := LogOdds(&Cells{c.Positive[at:], c.Negative[at:], c.Noise}, &marks)
 		return slices.Concat(steps, more), slices.Concat(variance, vary)
 	}
-	noisy := *c
-	noisy.Noise.Positive = math.Max(c.Noise.Positive, leastNoise)
-	noisy.Noise.Negative = math.Max(c.Noise.Negative, leastNoise)
-	return noisy.averageWalks(listWalks(bins, len(c.Positive)))
+	return c.withLeastNoise().averageWalks(listWalks(bins, len(c.Positive)))
+}
+
+// withLeastNoise has cells without noise count as if they had a little, so that no likelihood is a point.
+func (c *Cells) withLeastNoise() *Cells {
+	noise := c.Noise
+	noise.Positive, noise.Negative = math.Max(noise.Positive, leastNoise), math.Max(noise.Negative, leastNoise)
+	return &Cells{c.Positive, c.Negative, noise}
 }
 
 // averageWalks is LogOdds for bins with the given orders, or without an order.

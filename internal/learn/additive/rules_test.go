@@ -3,7 +3,6 @@
 package additive
 
 import (
-	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -84,26 +83,6 @@ func TestShareOfClassesHasNoStep(t *testing.T) {
 	}
 	if math.Abs(before-leastForClasses) > 1e-3 || settleClassesShare(0.01, 2) != mostForClasses {
 		t.Errorf("from %g to %g", settleClassesShare(0.01, 2), before)
-	}
-}
-
-func TestDivideAddsUpExactly(t *testing.T) {
-	for _, eps := range []dp.Epsilon{3, 7, dp.Nano, dp.MaxEpsilon} {
-		out, err := dividePrice(eps, []release{{share: 0.3}, {share: 1}, {share: 0.1}, {share: 2}})
-		if eps < 20 {
-			var p *dp.ParamError
-			if !errors.As(err, &p) {
-				t.Errorf("ε of %d units was divided into %v", eps, out)
-			}
-			continue
-		}
-		sum := dp.Epsilon(0)
-		for _, e := range out {
-			sum += e
-		}
-		if err != nil || sum != eps {
-			t.Errorf("%d units: %v, %v", eps, out, err)
-		}
 	}
 }
 

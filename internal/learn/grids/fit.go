@@ -164,7 +164,7 @@ func (f *fit) runRound(t int) error {
 // pickGrid selects the grid with the largest slopes; without privacy, the one with the largest gain.
 func (f *fit) pickGrid(t int, sums *guard.GridSlopes) (best int, err error) {
 	if !f.NotPrivate {
-		return f.guard.Select(pickLabel(t), guard.Share{Epsilon: f.shares[t].pick}, sums.Lengths())
+		return f.guard.Select(pickLabel(t), f.shares[t].pick, sums.Lengths())
 	}
 	most := int64(math.MinInt64)
 	for k := range f.rules.candidates {

@@ -40,16 +40,12 @@ type Plan struct {
 	columns []cuttable
 	rules   rules
 	prior   guard.Share
-	rho     dp.Rho  // that Gaussian noise alone could spend; 0 without a δ
 	shares  []share // by round
 	bill    []dp.Event
 }
 
 // share is one round's part of the price.
-type share struct {
-	pick  dp.Epsilon
-	cells guard.Share
-}
+type share struct{ pick, cells guard.Share }
 
 // Plan checks p against the public schema and prices one fit. rows is the number of rows if it is
 // public or declared, otherwise 0.
@@ -69,23 +65,24 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, refuse("schema", "must have at least one private column, or a private label and a column", nil,
 			"without any, use a learner without noise such as logistic")
 	}
+	rho := dp.Rho(0) // that Gaussian noise alone could spend
 	if p.Delta > 0 {
 		err := guard.CheckDelta("grids", p.Delta, p.Rows)
 		if err == nil {
-			pl.rho, err = accounting.GaussianRho(p.Epsilon.Float(), p.Delta.Float())
+			rho, err = accounting.GaussianRho(p.Epsilon.Float(), p.Delta.Float())
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	pl.rules = settle(p, s, pl.rows, pl.rho.Float())
+	pl.rules = settle(p, s, pl.rows, rho.Float())
 	if pl.columns = cuttables(s, pl.rules.cuts); len(pl.columns) == 0 {
 		return nil, refuse("schema", "must have at least one column of two values or more", 0, "")
 	}
 	if !pl.rules.gaussian && pl.Delta > 0 {
 		pl.Delta, pl.spared = 0, true
 	}
-	return pl, pl.divide()
+	return pl, pl.writeBill()
 }
 
 func refuse(param, want string, got any, hint string) error {
@@ -107,84 +104,33 @@ func (p Params) check(s *schema.Schema) error {
 	return cmp.Or(learn.Unweighted("grids", s), learn.Unconstrained("grids", s), learn.CheckOneRow("grids", s))
 }
 
-// divide divides the price. Each release is charged exactly the part for which its own noise is
-// scaled. Of Gaussian noise it first tries the ρ that this alone could spend, which is nearly always
-// within the price even with the selections; one test is faster than a search.
-func (pl *Plan) divide() error {
-	switch {
-	case pl.NotPrivate:
-		pl.shares = make([]share, pl.rules.rounds)
-		return nil
-	case !pl.rules.gaussian:
-		return pl.dividePure()
+// writeBill divides the price. Each release is charged exactly the part for which its noise is scaled (1.5).
+func (pl *Plan) writeBill() (err error) {
+	list := pl.listReleases()
+	if !pl.NotPrivate {
+		pl.bill, err = learn.WriteBill("grids", list, pl.Terms().Price, pl.rules.gaussian)
 	}
-	pl.divideGaussian(pl.rho)
-	if enough, err := accounting.Within(pl.bill, pl.Terms().Price); enough || err != nil {
-		return err
-	}
-	all, err := accounting.Afford(pl.Terms().Price, dp.MaxRho, func(all dp.Rho) []dp.Event {
-		pl.divideGaussian(all)
-		return pl.bill
-	})
-	if err != nil {
-		return err
-	}
-	pl.divideGaussian(all)
-	return nil
+	return err
 }
 
-// dividePure divides ε in whole units; the remainder of rounding goes to the prior (1.5).
-func (pl *Plan) dividePure() error {
-	r := pl.rules
-	each := (1 - pl.priorShare()) * float64(pl.Epsilon) / float64(r.rounds)
-	sh := share{pick: dp.Epsilon(each * r.pickShare)}
-	sh.cells.Epsilon = dp.Epsilon(each) - sh.pick
-	if sh.pick < 1 || sh.cells.Epsilon < 1 {
-		want := fmt.Sprintf("must give each of %d releases at least the smallest unit of price", 2*r.rounds+1)
-		return refuse("epsilon", want, pl.Epsilon, "")
-	}
-	pl.shares = slices.Repeat([]share{sh}, r.rounds)
-	left := pl.Epsilon - dp.Epsilon(r.rounds)*dp.Epsilon(each)
-	if pl.prior.Epsilon = left; !pl.releasesClasses() {
-		pl.prior.Epsilon, pl.shares[r.rounds-1].cells.Epsilon = 0, pl.shares[r.rounds-1].cells.Epsilon+left
-	}
-	pl.writeBill()
-	return nil
-}
-
-// divideGaussian divides ρ. A selection with ε counts as ε²/2, which is an upper bound on its cost;
-// the bill is accounted exactly.
-func (pl *Plan) divideGaussian(all dp.Rho) {
-	r := pl.rules
-	each := (1 - pl.priorShare()) * float64(all) / float64(r.rounds)
-	sh := share{max(1, dp.Epsilon(math.Sqrt(2*each*r.pickShare/dp.Pico)*dp.Nano)),
-		guard.Share{Rho: max(1, dp.Rho(each*(1-r.pickShare)))}}
-	pl.shares = slices.Repeat([]share{sh}, r.rounds)
+// listReleases lists the releases in charging order, and allocates fields for their prices.
+func (pl *Plan) listReleases() (list []learn.Release) {
+	rest := 1.0
 	if pl.releasesClasses() {
-		pl.prior.Rho = max(1, dp.Rho(pl.priorShare()*float64(all)))
+		rest -= priorShare
+		list = append(list, learn.Release{Label: classesLabel, Share: priorShare, Price: &pl.prior})
 	}
-	pl.writeBill()
+	pl.shares = make([]share, pl.rules.rounds)
+	each, pick := rest/float64(pl.rules.rounds), pl.rules.pickShare
+	for t := range pl.shares {
+		list = append(list, learn.Release{Label: pickLabel(t), Share: each * pick, Price: &pl.shares[t].pick, Choice: true},
+			learn.Release{Label: cellsLabel(t), Share: each * (1 - pick), Price: &pl.shares[t].cells})
+	}
+	return list
 }
 
 // releasesClasses reports whether the rows of each class are released: they are public if labels are.
 func (pl *Plan) releasesClasses() bool { return pl.scope == dp.WholeRow && !pl.After }
-
-func (pl *Plan) priorShare() float64 {
-	if pl.releasesClasses() {
-		return priorShare
-	}
-	return 0
-}
-
-func (pl *Plan) writeBill() {
-	pl.bill = nil
-	if pl.releasesClasses() {
-		pl.bill = append(pl.bill, pl.prior.Line(classesLabel))
-	}
-	for t, sh := range pl.shares {
-		pl.bill = append(pl.bill, guard.Share{Epsilon: sh.pick}.ChoiceLine(pickLabel(t)), sh.cells.Line(cellsLabel(t)))
-	}
-}
 
 const classesLabel = "rows of each class"
 

@@ -963,6 +963,10 @@ type EvaluationOptions struct {
 	// FalsePositiveCost and FalseNegativeCost are the costs of a mistake. If they are above 0, the
 	// threshold is chosen to suit them.
 	FalsePositiveCost, FalseNegativeCost float64
+	// Rate chooses the threshold at which the share of rows that are predicted positive is nearest to it; 0 for none.
+	Rate float64
+	// By names a category whose levels are groups of rows, of which each has numbers of its own; "" for none.
+	By string
 	// Against is a second model to compare on the same rows; nil for none.
 	Against *Model
 	// Part and Cohorts are as in Options.
@@ -993,9 +997,19 @@ type PrivateReport struct {
 	// "accuracy_difference", the second model's number minus the first one's, and each model's own
 	// numbers, named "auc_first", "auc_second" and so on.
 	Numbers map[string]Estimate
+	// Groups are those of By, if it was given. Intervals of all numbers of all groups hold together.
+	Groups []GroupReport
 	// FromLedger: the job had these numbers already, and the rows of t were not used.
 	FromLedger bool
 	text       string
+}
+
+// GroupReport is what a private evaluation says about one group of rows. Its Numbers are "accuracy", "positive_rate",
+// "predicted_rate", "recall", "auc" and "score_minus_rate", the mean score less the positive rate. They are empty if the
+// released counts do not tell the group from one with hardly any rows.
+type GroupReport struct {
+	Name    string
+	Numbers map[string]Estimate
 }
 
 // String returns the report in words.
@@ -1024,12 +1038,12 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 	if run.Params, err = o.params(m); err != nil {
 		return nil, err
 	}
-	var costs *evaluation.Costs
+	choice := evaluation.Choice{Rate: o.Rate}
 	if o.FalsePositiveCost != 0 || o.FalseNegativeCost != 0 {
-		costs = &evaluation.Costs{FalsePositive: o.FalsePositiveCost, FalseNegative: o.FalseNegativeCost}
-		if err := costs.Check(t.s.s.Classes(), len(run.Params.Models)); err != nil {
-			return nil, err
-		}
+		choice.Costs = &evaluation.Costs{FalsePositive: o.FalsePositiveCost, FalseNegative: o.FalseNegativeCost}
+	}
+	if err := choice.Check(t.s.s.Classes(), len(run.Params.Models)); err != nil {
+		return nil, err
 	}
 	o.Account.payFor(&run.Training)
 	if o.Progress != nil {
@@ -1039,7 +1053,7 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 	if err != nil {
 		return nil, err
 	}
-	report, err := r.Report(costs)
+	report, err := r.Report(choice)
 	if err != nil {
 		return nil, err
 	}
@@ -1048,21 +1062,30 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 		return nil, err
 	}
 	out := &PrivateReport{Price: priceOf(dp.Price{Epsilon: r.Epsilon, Delta: r.Delta}), Rows: r.Units,
-		Threshold: report.Threshold, Numbers: map[string]Estimate{}, FromLedger: run.FromLedger,
+		Threshold: report.Threshold, FromLedger: run.FromLedger,
 		text: text.String()}
-	for _, n := range report.Numbers {
-		e := Estimate{n.Value, n.Low, n.High}
-		if !n.Known {
-			e.Value = math.NaN()
-		}
-		out.Numbers[n.Name] = e
+	out.Numbers = estimatesOf(report.Numbers)
+	for _, g := range report.Groups {
+		out.Groups = append(out.Groups, GroupReport{g.Name, estimatesOf(g.Numbers)})
 	}
 	return out, nil
 }
 
+func estimatesOf(numbers []evaluation.Number) map[string]Estimate {
+	out := map[string]Estimate{}
+	for _, n := range numbers {
+		e := Estimate{n.Value, n.Low, n.High}
+		if !n.Known {
+			e.Value = math.NaN()
+		}
+		out[n.Name] = e
+	}
+	return out
+}
+
 // params checks the options by themselves.
 func (o *EvaluationOptions) params(m *Model) (p evaluation.Params, err error) {
-	p.Models, p.Threshold = []*model.Model{m.m}, cmp.Or(o.Threshold, 0.5)
+	p.Models, p.Threshold, p.By = []*model.Model{m.m}, cmp.Or(o.Threshold, 0.5), o.By
 	if o.Against != nil {
 		p.Models = append(p.Models, o.Against.m)
 	}

@@ -44,7 +44,9 @@ declares are counted as there. --out draws a page of numbers and charts.
 
 With --epsilon the output is private, and no cells are counted. One noisy histogram of scores by label is
 released. Every number is computed from it, with an interval that covers the
-noise and the sampling of the rows. --ledger charges the price first, as in
+noise and the sampling of the rows. --by measures each group of rows from the
+same histogram, and --threshold rate=SHARE and --costs choose a threshold from
+it. --out draws a page in the order of the TRIPOD+AI statement. --ledger charges the price first, as in
 train. Training rows and held-out rows are two data sets in the ledger if split
 divided them, or two parts of one.`,
 		Example: `  discreet evaluate --model m.json --data held-out.csv
@@ -52,6 +54,7 @@ divided them, or two parts of one.`,
   discreet evaluate --model m.json --data held-out.csv --threshold costs=1:5 --out evaluation.html
   discreet evaluate --model m.json --data held-out.csv --epsilon 0.5 --costs 1:5 --ledger l.db --dataset held-out \
     --out evaluation.html
+  discreet evaluate --model m.json --data held-out.csv --epsilon 0.5 --by sex --out evaluation.html
   discreet evaluate --model m.json --compare n.json --data held-out.csv --epsilon 0.5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -22,7 +22,7 @@ import (
 // privateEvaluation holds the flags of a private evaluation.
 type privateEvaluation struct {
 	epsilon, delta string
-	costs          string
+	costs, by      string
 	compare        string
 	schema         string
 	part           string
@@ -35,20 +35,22 @@ type privateEvaluation struct {
 const evaluatingPrivately = "Private evaluation"
 
 // priced are the flags that need --epsilon.
-var priced = []string{"delta", "costs", "compare", "schema", "part", "cohorts", "ledger", "dataset", "job", "key", "request"}
+var priced = []string{"delta", "costs", "by", "compare", "schema", "part", "cohorts", "ledger", "dataset", "job", "key", "request"}
 
 func (p *privateEvaluation) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&p.epsilon, "epsilon", "", "the privacy loss ε of a private evaluation, a `number`")
 	c.Flags().StringVar(&p.delta, "delta", "", "its δ, a `number` below 1/rows (default 0)")
 	c.Flags().StringVar(&p.costs, "costs", "",
 		"choose the threshold by `FP:FN`, the costs of a false positive and a false negative")
+	c.Flags().StringVar(&p.by, "by", "",
+		"measure each group of rows, too: the `column` whose levels are the groups")
 	c.Flags().StringVar(&p.compare, "compare", "", "a second model `file`, to measure how it differs on the same rows")
 	c.Flags().StringVar(&p.schema, "schema", "",
 		"the schema `file` of the held-out rows (default the model's own, without persons and parts)")
 	c.Flags().StringVar(&p.part, "part", "",
 		"read one part: the rows with this `value` in the schema's column of parts")
 	c.Flags().StringSliceVar(&p.cohorts, "cohorts", nil, "read some cohorts: their `names`, in a list with commas")
-	cli.AddSection(c, evaluatingPrivately, "epsilon", "delta", "costs", "compare", "schema", "part", "cohorts")
+	cli.AddSection(c, evaluatingPrivately, "epsilon", "delta", "costs", "by", "compare", "schema", "part", "cohorts")
 	p.Charging.AddFlags(c, "the `name` of the held-out rows' data set in the ledger",
 		"the evaluation's `ID` in the ledger: the same ID returns the same numbers, whatever the rows are (default a random one)")
 	c.Flags().StringVar(&p.key, "key", "", "the analyst's key `file`, if the data set has an owner")
@@ -68,38 +70,38 @@ func (p *privateEvaluation) refuseWithoutPrice(c *cobra.Command) error {
 }
 
 // params checks the flags by themselves.
-func (e *evaluate) params() (p evaluation.Params, costs *evaluation.Costs, err error) {
+func (e *evaluate) params() (p evaluation.Params, choice evaluation.Choice, err error) {
 	if p.Epsilon, err = dp.ParseEpsilon(e.private.epsilon); err != nil {
-		return p, nil, err
+		return p, choice, err
 	}
 	if e.private.delta != "" {
 		if p.Delta, err = dp.ParseDelta(e.private.delta); err != nil {
-			return p, nil, err
+			return p, choice, err
 		}
 	}
 	threshold, err := predict.ParseThreshold(e.threshold)
 	if err != nil {
-		return p, nil, err
+		return p, choice, err
 	}
-	score, fixed := threshold.Fixed()
-	switch {
-	case !fixed:
-		return p, nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not follow from the rows together with " +
-			"--epsilon", Got: e.threshold, Hint: "give a score, or --costs"}
-	case e.private.costs != "" && threshold.Given():
-		return p, nil, dp.Refuse("evaluate", "costs", "must not be given together with --threshold", e.private.costs)
+	if e.private.costs != "" && threshold.Given() {
+		return p, choice, dp.Refuse("evaluate", "costs", "must not be given together with --threshold", e.private.costs)
 	}
-	p.Threshold = score
+	p.By, p.Threshold, choice.Rate = e.private.by, 0.5, threshold.Rate()
+	if score, fixed := threshold.Fixed(); fixed {
+		p.Threshold = score
+	} else if !(choice.Rate > 0 && choice.Rate < 1) {
+		return p, choice, dp.Refuse("evaluate", "threshold", "must have a share of the rows above 0 and below 1", e.threshold)
+	}
 	if e.private.costs != "" {
-		costs, err = evaluation.ParseCosts(e.private.costs)
+		choice.Costs, err = evaluation.ParseCosts(e.private.costs)
 	}
-	return p, costs, err
+	return p, choice, err
 }
 
 // runPrivately runs a private evaluation.
 func (e *evaluate) runPrivately(c *cobra.Command) error {
 	p := &e.private
-	params, costs, err := e.params()
+	params, choice, err := e.params()
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -133,10 +135,8 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 	if err := run.Check(); err != nil {
 		return commands.AsUsageError(err)
 	}
-	if costs != nil {
-		if err := costs.Check(s.Classes(), len(params.Models)); err != nil {
-			return &cli.UsageError{Err: err}
-		}
+	if err := choice.Check(s.Classes(), len(params.Models)); err != nil {
+		return &cli.UsageError{Err: err}
 	}
 	var r *evaluation.Release
 	err = p.Ledger.WithJob(c.Context(), run.Job, func() (err error) {
@@ -150,7 +150,7 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 		e.Say("requested: it is evaluated by the same command without --request, once another key approves it")
 		return nil
 	}
-	report, err := r.Report(costs)
+	report, err := r.Report(choice)
 	if err != nil {
 		return err
 	}

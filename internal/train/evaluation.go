@@ -99,6 +99,9 @@ func (e *Evaluation) nameModels() error {
 	}
 	e.Request.given = map[string]string{"models": strings.Join(sums, "\n"),
 		"threshold": strconv.FormatFloat(e.Params.Threshold, 'g', -1, 64)}
+	if e.Params.By != "" {
+		e.Request.given["by"] = e.Params.By
+	}
 	return nil
 }
 

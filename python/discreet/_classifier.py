@@ -319,13 +319,15 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
                              "(role: ignored), or drop them from X")
 
     def evaluate_privately(self, X: Any, y: Any, *, epsilon: float, delta: float = 0.0,
-                           costs: tuple[float, float] | None = None, ledger: str | None = None,
-                           dataset: str | None = None, job: str | None = None,
-                           cohorts: Sequence[str] | None = None) -> dict[str, Any]:
+                           costs: tuple[float, float] | None = None, threshold: float | str | None = None,
+                           by: str | None = None, ledger: str | None = None, dataset: str | None = None,
+                           job: str | None = None, cohorts: Sequence[str] | None = None) -> dict[str, Any]:
         """A private evaluation on rows that were held out of training, as ``discreet evaluate --epsilon --json`` prints it.
 
         Every number has an interval, such as ``auc`` and ``auc_interval``. costs, of a false positive
-        and a false negative, choose a threshold. The rows are another data set of the ledger than those
+        and a false negative, choose a threshold, and so does ``threshold="rate=0.1"``, the share of rows that
+        is predicted positive; a number is a threshold of its own. by names a category whose levels are groups
+        of rows, which the list ``groups`` measures. The rows are another data set of the ledger than those
         that fit read, if ``discreet split`` divided the table.
         """
         check_is_fitted(self, "model_")
@@ -341,6 +343,10 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             if not isinstance(costs, (tuple, list)) or len(costs) != 2:
                 raise ValueError(f"costs must be two numbers, of a false positive and of a false negative (got {costs!r})")
             flags += ["--costs", ":".join(digits(check_number("costs", c)) for c in costs)]
+        if threshold is not None:
+            flags += ["--threshold", threshold if isinstance(threshold, str) else digits(check_number("threshold", threshold))]
+        if by is not None:
+            flags += ["--by", by]
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, model = self._files(folder, document)
             done = run(["evaluate", "--data", "cells:-", "--schema", schema, "--model", model, "--json", *flags], text,

@@ -115,7 +115,7 @@ func (r *run) note(of *evaluation.Release) (err error) {
 	if r.file, err = of.Marshal(); err != nil {
 		return err
 	}
-	report, err := of.Report(nil)
+	report, err := of.Report(evaluation.Choice{})
 	if err != nil {
 		return err
 	}

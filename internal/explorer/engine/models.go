@@ -290,12 +290,12 @@ func exportModel(a struct {
 }
 
 // describeRelease is a private evaluation, with its ROC curve and the text that was released.
-func describeRelease(released []byte, costs *evaluation.Costs) (map[string]any, error) {
+func describeRelease(released []byte, choice evaluation.Choice) (map[string]any, error) {
 	release, err := evaluation.Unmarshal(released)
 	if err != nil {
 		return nil, err
 	}
-	r, err := release.Report(costs)
+	r, err := release.Report(choice)
 	if err != nil {
 		return nil, err
 	}

@@ -240,10 +240,10 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 	if p.Epsilon, err = dp.ParseEpsilon(a.Epsilon); err == nil && a.Delta != "" && a.Delta != "0" {
 		p.Delta, err = dp.ParseDelta(a.Delta)
 	}
-	var costs *evaluation.Costs
-	if err == nil && a.Costs != "" {
-		costs, err = evaluation.ParseCosts(a.Costs)
+	if err != nil {
+		return nil, err
 	}
+	choice, err := readChoice(a.Costs)
 	if err != nil {
 		return nil, err
 	}
@@ -251,10 +251,10 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 	if err != nil {
 		return nil, err
 	}
-	fixed := false
-	if p.Threshold, fixed = threshold.Fixed(); !fixed {
-		return nil, dp.Refuse("evaluate", "threshold", "must not follow from the rows together with a price", a.Threshold)
+	if score, fixed := threshold.Fixed(); fixed {
+		p.Threshold = score
 	}
+	choice.Rate = threshold.Rate()
 	s, text := m.Schema, []byte(nil)
 	if a.YAML != "" {
 		text = []byte(a.YAML)
@@ -264,10 +264,8 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 	} else if text, err = s.YAML(); err != nil {
 		return nil, err
 	}
-	if costs != nil {
-		if err := costs.Check(s.Classes(), 1); err != nil {
-			return nil, err
-		}
+	if err := choice.Check(s.Classes(), 1); err != nil {
+		return nil, err
 	}
 	run := &train.Evaluation{Params: p, Training: train.Training{Op: "evaluate", Schema: s, SchemaText: text,
 		Account: accountOf(a.Job), Read: func(ctx context.Context) (*dataset.Table, error) {
@@ -281,7 +279,7 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 	if err != nil {
 		return nil, err
 	}
-	return describeRelease(kept, costs)
+	return describeRelease(kept, choice)
 }
 
 // readReleased describes what an evaluation released before.
@@ -289,14 +287,19 @@ func readReleased(a struct {
 	Released string `json:"released"`
 	Costs    string `json:"costs"`
 }) (any, error) {
-	var costs *evaluation.Costs
-	if a.Costs != "" {
-		var err error
-		if costs, err = evaluation.ParseCosts(a.Costs); err != nil {
-			return nil, err
-		}
+	choice, err := readChoice(a.Costs)
+	if err != nil {
+		return nil, err
 	}
-	return describeRelease([]byte(a.Released), costs)
+	return describeRelease([]byte(a.Released), choice)
+}
+
+// readChoice reads the costs that choose a threshold; "" for none.
+func readChoice(costs string) (choice evaluation.Choice, err error) {
+	if costs != "" {
+		choice.Costs, err = evaluation.ParseCosts(costs)
+	}
+	return choice, err
 }
 
 type compareArgs struct {

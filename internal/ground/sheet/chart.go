@@ -10,9 +10,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
-// Chart draws shares against shares: both axes run from 0 to 1.
+// Chart draws numbers against shares: the horizontal axis runs from 0 to 1, the vertical one from Low to High, or from 0
+// to 1 if both are 0.
 type Chart struct {
 	Title, Subtitle, XLabel, YLabel string
+	Low, High                       float64
 	Note                            string // stands below; "" for none
 	Lines                           []Line // 1 to 2
 }
@@ -34,7 +36,7 @@ var (
 // The rectangle of the data, in units of the drawing.
 const (
 	left, top  = 44, 10
-	wide, high = 330, 250
+	wide, tall = 330, 250
 	steps      = 5 // between the labels of an axis
 )
 
@@ -45,8 +47,8 @@ type drawnLine struct {
 }
 
 type drawnTick struct {
-	X, Y  int
-	Label string
+	X, Y          int
+	Label, YLabel string
 }
 
 type drawnChart struct {
@@ -59,12 +61,20 @@ type drawnChart struct {
 const rounding = 1e-9
 
 // place is where a point stands; what lies outside, as spreads may, is cut.
-func place(x, y float64) string {
-	x, y = min(max(x, 0), 1), min(max(y, 0), 1)
-	return fmt.Sprintf("%.2f,%.2f", left+wide*x, top+high*(1-y))
+func (c *Chart) place(x, y float64) string {
+	low, high := c.bounds()
+	x, y = min(max(x, 0), 1), min(max((y-low)/(high-low), 0), 1)
+	return fmt.Sprintf("%.2f,%.2f", left+wide*x, top+tall*(1-y))
 }
 
-// draw makes paths of the numbers, and refuses those that are no shares.
+func (c *Chart) bounds() (low, high float64) {
+	if c.Low == 0 && c.High == 0 {
+		return 0, 1
+	}
+	return c.Low, c.High
+}
+
+// draw makes paths of the numbers, and refuses those that are beyond the axes.
 func (c *Chart) draw() (*drawnChart, error) {
 	refuse := func(param, want string, got any) (*drawnChart, error) {
 		return nil, &dp.ParamError{Op: "sheet", Param: c.Title + ": " + param, Want: want, Got: got}
@@ -75,9 +85,14 @@ func (c *Chart) draw() (*drawnChart, error) {
 	if len(c.Lines) < 1 || len(c.Lines) > len(colours) {
 		return refuse("lines", fmt.Sprintf("must be 1 to %d", len(colours)), len(c.Lines))
 	}
-	d := &drawnChart{Chart: c, Left: left, Right: left + wide, Top: top, Bottom: top + high, Middle: left + wide/2}
+	low, high := c.bounds()
+	if !(low < high) {
+		return refuse("bounds", "must be from low to high", low)
+	}
+	d := &drawnChart{Chart: c, Left: left, Right: left + wide, Top: top, Bottom: top + tall, Middle: left + wide/2}
 	for i := range steps + 1 {
-		d.Ticks = append(d.Ticks, drawnTick{left + wide*i/steps, top + high*(steps-i)/steps, fmt.Sprintf("%g", float64(i)/steps)})
+		d.Ticks = append(d.Ticks, drawnTick{left + wide*i/steps, top + tall*(steps-i)/steps, fmt.Sprintf("%g", float64(i)/steps),
+			fmt.Sprintf("%.3g", low+(high-low)*float64(i)/steps)})
 	}
 	for i := range c.Lines {
 		l := &c.Lines[i]
@@ -86,22 +101,22 @@ func (c *Chart) draw() (*drawnChart, error) {
 		if n == 0 || len(l.Y) != n || spread && (len(l.Low) != n || len(l.High) != n) {
 			return refuse(l.Name, "must have as many numbers of each kind, and one at least", n)
 		}
-		for _, x := range slices.Concat(l.X, l.Y) {
-			if !(x >= -rounding && x <= 1+rounding) {
-				return refuse(l.Name, "must consist of shares from 0 to 1", x)
+		for k, x := range l.X {
+			if y := l.Y[k]; !(x >= -rounding && x <= 1+rounding && y >= low-rounding && y <= high+rounding) {
+				return refuse(l.Name, "must lie within the axes", [2]float64{x, y})
 			}
 		}
 		out := drawnLine{Name: l.Name, Colour: colours[i], Mark: marks[i], Dashed: l.Dashed}
 		var points, highs, lows []string
 		for k, x := range l.X {
-			at := place(x, l.Y[k])
+			at := c.place(x, l.Y[k])
 			points = append(points, at)
 			out.Marks += "M" + at + marks[i]
 			if spread {
 				if !(l.Low[k] <= l.High[k]) {
 					return refuse(l.Name, "must have spreads from low to high", l.Low[k])
 				}
-				highs, lows = append(highs, place(x, l.High[k])), append(lows, place(x, l.Low[k]))
+				highs, lows = append(highs, c.place(x, l.High[k])), append(lows, c.place(x, l.Low[k]))
 				out.Bars += "M" + highs[k] + "L" + lows[k]
 			}
 		}

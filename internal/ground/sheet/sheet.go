@@ -16,16 +16,36 @@ type Sheet struct {
 	// Alarm is a red warning at the top; "" for none. Lead is the most important information for a
 	// reader.
 	Alarm, Lead string
-	Tables      []Table
-	Charts      []Chart
+	Parts       []Part
+}
+
+// Part is a part of a page under a title: sentences, a table, charts, and tables of which the reader picks one.
+type Part struct {
+	Title string
+	Text  []string
+	Table
+	Charts []Chart
+	Picks  *Picks
 }
 
 // Table is a table with a head. The first cell of a row names the row.
 type Table struct {
-	Title string
-	Head  []string
-	Rows  [][]string
-	Note  string
+	Head []string
+	Rows [][]string
+	Note string
+}
+
+// Picks are tables of which one is shown. The arrow keys move between them.
+type Picks struct {
+	Label  string // what is picked
+	First  int    // the one that is shown first
+	Tables []Pick
+}
+
+// Pick is one of them, with the name that its button has.
+type Pick struct {
+	Name string
+	Table
 }
 
 //go:embed sheet.html.tmpl
@@ -35,16 +55,24 @@ var page = template.Must(template.New("sheet").Parse(layout))
 
 // WriteHTML writes the page.
 func (s *Sheet) WriteHTML(w io.Writer) error {
+	type part struct {
+		*Part
+		Drawn []*drawnChart
+	}
 	view := struct {
 		*Sheet
-		Drawn []*drawnChart
+		Parts []part
 	}{Sheet: s}
-	for i := range s.Charts {
-		d, err := s.Charts[i].draw()
-		if err != nil {
-			return err
+	for i := range s.Parts {
+		p := part{Part: &s.Parts[i]}
+		for k := range p.Charts {
+			d, err := p.Charts[k].draw()
+			if err != nil {
+				return err
+			}
+			p.Drawn = append(p.Drawn, d)
 		}
-		view.Drawn = append(view.Drawn, d)
+		view.Parts = append(view.Parts, p)
 	}
 	return page.Execute(w, view)
 }

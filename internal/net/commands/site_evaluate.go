@@ -20,6 +20,7 @@ import (
 type siteEvaluate struct {
 	coordinating
 	compare, costs string
+	by             string
 	threshold      float64
 	exactly, json  bool
 }
@@ -44,6 +45,7 @@ policy has exact_evaluation.`,
 	f.StringVar(&e.compare, "compare", "", "a second model `file`, to measure how it differs on the same rows")
 	f.Float64Var(&e.threshold, "threshold", 0.5, "the lowest `score` of the positive class")
 	f.StringVar(&e.costs, "costs", "", "choose the threshold by `FP:FN`, the costs of a false positive and a false negative")
+	f.StringVar(&e.by, "by", "", "measure each group of rows: the `column` whose levels are the groups")
 	f.BoolVar(&e.exactly, "not-private", false, "ask each site for exact numbers")
 	f.BoolVar(&e.json, "json", false, "print one JSON object")
 	cli.Reads(c, "model", "compare")
@@ -54,7 +56,7 @@ policy has exact_evaluation.`,
 func (e *siteEvaluate) runEvaluate(cmd *cobra.Command) error {
 	needed := []string{"epsilon", "honest", "state"}
 	if e.exactly {
-		for _, name := range append(needed, "delta", "compare", "costs") {
+		for _, name := range append(needed, "delta", "compare", "costs", "by") {
 			if cmd.Flags().Changed(name) {
 				return cli.Refuse("site evaluate", name, "must not be given together with --not-private", nil)
 			}
@@ -70,7 +72,7 @@ func (e *siteEvaluate) runEvaluate(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	p := evaluation.Params{Threshold: e.threshold}
+	p := evaluation.Params{Threshold: e.threshold, By: e.by}
 	if p.Models, err = commands.LoadModels(e.model, e.compare); err != nil {
 		return err
 	}
@@ -115,14 +117,14 @@ func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinato
 		return err
 	}
 	p.Epsilon, p.Delta = price.Epsilon, price.Delta
-	var costs *evaluation.Costs
+	var choice evaluation.Choice
 	if e.costs != "" {
-		if costs, err = evaluation.ParseCosts(e.costs); err != nil {
+		if choice.Costs, err = evaluation.ParseCosts(e.costs); err != nil {
 			return &cli.UsageError{Err: err}
 		}
-		if err := costs.Check(s.Classes(), len(p.Models)); err != nil {
-			return &cli.UsageError{Err: err}
-		}
+	}
+	if err := choice.Check(s.Classes(), len(p.Models)); err != nil {
+		return &cli.UsageError{Err: err}
 	}
 	if _, _, err := c.DescribeEvaluation(s, p); err != nil {
 		return commands.AsRefusal(err)
@@ -131,7 +133,7 @@ func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinato
 		return err
 	}
 	err = c.Evaluate(ctx, s, p, func(r *evaluation.Release) error {
-		report, err := r.Report(costs)
+		report, err := r.Report(choice)
 		switch {
 		case err != nil:
 			return err

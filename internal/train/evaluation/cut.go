@@ -39,6 +39,14 @@ func (pl *Plan) Cut(t *dataset.Table) (*dataset.Table, error) {
 			row[k] = scores[k][i*width:][:width]
 		}
 		pl.cutRow(row, int(y), out)
+		if pl.groups != nil { // each group has the cells of one partition
+			group := t.Cols[pl.by].Codes.At(i)
+			if pl.byLabel() {
+				out[0] += group * uint32(pl.grid.cells())
+			} else {
+				out[0] += group * uint32(2*pl.grid.cells())
+			}
+		}
 		for k, c := range out {
 			codes[k][i] = c
 		}

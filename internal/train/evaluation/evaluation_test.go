@@ -137,8 +137,15 @@ func settingOf(src rng.Source) setting {
 	if draw(3) == 0 {
 		p.Delta = dp.Femto / 1000
 	}
-	return setting{tab, p, fmt.Sprintf("%s, %s, %d classes, %d models, persons %v, epsilon %s, delta %s", s.Relation, scopeOf(&s),
-		classes, len(p.Models), tab.Schema.Person != nil, p.Epsilon, p.Delta)}
+	if classes == 2 && len(p.Models) == 1 && draw(2) == 0 {
+		for _, c := range s.Columns {
+			if c.Kind == schema.Category && c.Role != schema.Ignored && (p.By == "" || draw(2) == 0) {
+				p.By = c.Name
+			}
+		}
+	}
+	return setting{tab, p, fmt.Sprintf("%s, %s, %d classes, %d models, by %q, persons %v, epsilon %s, delta %s", s.Relation, scopeOf(&s),
+		classes, len(p.Models), p.By, tab.Schema.Person != nil, p.Epsilon, p.Delta)}
 }
 
 // Neighbours move the measured counts by what the noise is sized for at most, and nothing else of a
@@ -197,7 +204,7 @@ func TestNeighboursMoveTheCountsAsDeclared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := r.Report(nil)
+			report, err := r.Report(Choice{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +291,11 @@ func TestCountsByHand(t *testing.T) {
 			case len(scores) == 2:
 				want[0][2*(cellOf(scores[0][i])*cells+cellOf(scores[1][i]))+own(s.Label.Positive)] += weights[i]
 			case width == 1:
-				want[0][2*cellOf(scores[0][i])+own(s.Label.Positive)] += weights[i]
+				group := 0
+				if c.params.By != "" {
+					group = int(c.tab.Cols[s.Find(c.params.By)].Codes.At(i))
+				}
+				want[0][2*(group*cells+cellOf(scores[0][i]))+own(s.Label.Positive)] += weights[i]
 			default:
 				best := 0
 				for k := range width {
@@ -337,7 +348,7 @@ func reportsExactCounts(t *testing.T, tab *dataset.Table, m *model.Model, off fl
 	}
 	r, _ := counted(t, pl, tab)
 	r.Variance = 0
-	report, err := r.Report(nil)
+	report, err := r.Report(Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,16 +415,20 @@ func TestPlanRefuses(t *testing.T) {
 		s      *schema.Schema
 		want   string
 	}{
-		"no model":          {func(p *Params) { p.Models = nil }, s, "models must be one"},
-		"three models":      {func(p *Params) { p.Models = slices.Repeat(p.Models, 3) }, s, "models must be one"},
-		"no epsilon":        {func(p *Params) { p.Epsilon = 0 }, s, "epsilon must be > 0"},
-		"a negative delta":  {func(p *Params) { p.Delta = -1 }, s, "delta must be at least 0"},
-		"delta of a row":    {func(p *Params) { p.Delta = dp.Femto / 100 }, s, "below 1/rows"},
-		"threshold 0":       {func(p *Params) { p.Threshold = 0 }, s, "threshold must be a score"},
-		"threshold 1":       {func(p *Params) { p.Threshold = 1 }, s, "threshold must be a score"},
-		"no number":         {func(p *Params) { p.Threshold = math.NaN() }, s, "threshold must be a score"},
-		"another schema":    {func(*Params) {}, three, "label"},
-		"classes and pairs": {func(p *Params) { p.Models = []*model.Model{scoring(three, 1), scoring(three, 1)} }, three, "compare must not"},
+		"no model":           {func(p *Params) { p.Models = nil }, s, "models must be one"},
+		"three models":       {func(p *Params) { p.Models = slices.Repeat(p.Models, 3) }, s, "models must be one"},
+		"no epsilon":         {func(p *Params) { p.Epsilon = 0 }, s, "epsilon must be > 0"},
+		"a negative delta":   {func(p *Params) { p.Delta = -1 }, s, "delta must be at least 0"},
+		"delta of a row":     {func(p *Params) { p.Delta = dp.Femto / 100 }, s, "below 1/rows"},
+		"threshold 0":        {func(p *Params) { p.Threshold = 0 }, s, "threshold must be a score"},
+		"threshold 1":        {func(p *Params) { p.Threshold = 1 }, s, "threshold must be a score"},
+		"no number":          {func(p *Params) { p.Threshold = math.NaN() }, s, "threshold must be a score"},
+		"another schema":     {func(*Params) {}, three, "label"},
+		"groups of a pair":   {func(p *Params) { p.Models, p.By = slices.Repeat(p.Models, 2), "sex" }, s, "by must not"},
+		"groups of classes":  {func(p *Params) { p.Models, p.By = []*model.Model{scoring(three, 1)}, "sex" }, three, "by must not"},
+		"groups of a number": {func(p *Params) { p.By = "age" }, s, "by must name a category"},
+		"groups of nothing":  {func(p *Params) { p.By = "nothing" }, s, "by must name a category"},
+		"classes and pairs":  {func(p *Params) { p.Models = []*model.Model{scoring(three, 1), scoring(three, 1)} }, three, "compare must not"},
 	} {
 		p := good
 		c.change(&p)
@@ -449,7 +464,7 @@ func TestStatedVarianceIsThatOfTheNoise(t *testing.T) {
 	seen := map[string]bool{}
 	for range 60 {
 		c := settingOf(src)
-		kind := fmt.Sprint(scopeOf(c.tab.Schema), c.tab.Schema.Relation, c.tab.Schema.Classes(), len(c.params.Models))
+		kind := fmt.Sprint(scopeOf(c.tab.Schema), c.tab.Schema.Relation, c.tab.Schema.Classes(), len(c.params.Models), c.params.By != "")
 		if seen[kind] || c.tab.Schema.Classes() > 4 { // each number takes a run
 			continue
 		}
@@ -471,14 +486,14 @@ func TestStatedVarianceIsThatOfTheNoise(t *testing.T) {
 			if part == c.tab.Schema.Classes() { // right predictions, which have a judge of their own
 				continue
 			}
-			j := newJudge(exact, part)
+			j := newJudge(exact.overall(), part)
 			x := make([]float64, len(j.n))
 			for i := range x {
 				x[i] = float64(rng.Below(src, 100)) / 10
 			}
 			want := 0.0
 			for _, r := range moved {
-				by := dot(x, newJudge(r, part).n) - dot(x, j.n)
+				by := dot(x, newJudge(r.overall(), part).n) - dot(x, j.n)
 				want += by * by * pl.share.Variance(pl.moves())
 			}
 			if got := j.noise(x, x); !near(got, want, 1e-9) {

@@ -136,6 +136,25 @@ func (g *grid) rowLoss(k int, positive bool) float64 {
 	return (loss(a) + 4*loss((a+b)/2) + loss(b)) / 6 // Simpson's rule
 }
 
+// meanScore is the mean of scores spread evenly over a cell.
+func (g *grid) meanScore(k int) float64 {
+	a, b := g.edges[k], g.edges[k+1]
+	switch {
+	case g.points != nil:
+		return g.points[k]
+	case g.single(k):
+		return indicator(k > g.last)
+	}
+	soft := func(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) }
+	return (soft(b) - soft(a)) / (b - a)
+}
+
+// scoreSlope is the derivative of the score at the middle of a cell, times the cell's width.
+func (g *grid) scoreSlope(k int) float64 {
+	p := logistic((g.edges[k] + g.edges[k+1]) / 2)
+	return p * (1 - p)
+}
+
 // lossSlope is the derivative of the log loss at the middle of a cell, times the cell's width.
 func (g *grid) lossSlope(k int, positive bool) float64 {
 	p := logistic((g.edges[k] + g.edges[k+1]) / 2)

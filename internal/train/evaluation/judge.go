@@ -121,21 +121,26 @@ func (j *judge) costFrom(model, cell int, c Costs) []float64 {
 	})
 }
 
-// loss returns each cell's log loss. Within a cell the density of scores is linear, with the slope
-// between the neighbouring cells.
+// loss returns each cell's log loss.
 func (j *judge) loss(model int) []float64 {
+	return j.spreadCells(model, j.grid.rowLoss, j.grid.lossSlope)
+}
+
+// spreadCells returns a mean over each cell's rows, from its mean over even scores and its slope. Within a cell the density
+// of scores is linear, with the slope between the neighbouring cells.
+func (j *judge) spreadCells(model int, mean, slope func(k int, own bool) float64) []float64 {
 	g := &j.grid
 	var values [2][]float64
 	for own := range values {
 		v := make([]float64, g.cells())
 		for k := range v {
-			v[k] += g.rowLoss(k, own == 1)
+			v[k] += mean(k, own == 1)
 			if !g.smooth(k) {
 				continue
 			}
 			w := g.width(k)
 			apart := g.width(k) + (g.width(k-1)+g.width(k+1))/2
-			moved := g.lossSlope(k, own == 1) * w * w * w / 12 / apart
+			moved := slope(k, own == 1) * w * w * w / 12 / apart
 			v[k+1] += moved / g.width(k+1)
 			v[k-1] -= moved / g.width(k-1)
 		}
@@ -151,14 +156,17 @@ func (j *judge) loss(model int) []float64 {
 
 // lossWidth is the standard error of the total log loss that is due to the uneven distribution of
 // scores within cells.
-func (j *judge) lossWidth(model int) float64 {
+func (j *judge) lossWidth(model int) float64 { return j.cellWidth(model, j.grid.lossSlope) }
+
+// cellWidth is lossWidth for a mean with this slope.
+func (j *judge) cellWidth(model int, slope func(k int, own bool) float64) float64 {
 	sum := make([]float64, j.grid.cells())
 	for i, n := range j.n {
 		s := j.score(model, i)
 		if j.grid.single(s) {
 			continue
 		}
-		sum[s] += n * j.grid.lossSlope(s, j.isOwn(i)) * j.grid.width(s)
+		sum[s] += n * slope(s, j.isOwn(i)) * j.grid.width(s)
 	}
 	return unevenLoss * math.Sqrt(dot(sum, sum))
 }

@@ -351,11 +351,11 @@ func small() *Release {
 // What is chosen by costs is said, and its intervals are wider.
 func TestCostsWidenIntervals(t *testing.T) {
 	r := small()
-	plain, err := r.Report(nil)
+	plain, err := r.Report(Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen, err := r.Report(&Costs{1, 1e-6})
+	chosen, err := r.Report(Choice{Costs: &Costs{1, 1e-6}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,9 +374,10 @@ func TestCostsWidenIntervals(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"threshold_chosen":true`) || !strings.Contains(string(text), `"auc_interval":[`) {
 		t.Error(string(text), err)
 	}
-	for _, bad := range []*Costs{{0, 1}, {1, math.NaN()}, {math.Inf(1), 1}} {
+	for _, bad := range []Choice{{Costs: &Costs{0, 1}}, {Costs: &Costs{1, math.NaN()}}, {Costs: &Costs{math.Inf(1), 1}}, {Rate: 1},
+		{Rate: math.NaN()}, {Costs: &Costs{1, 1}, Rate: 0.5}} {
 		if _, err := r.Report(bad); err == nil {
-			t.Errorf("%v are no costs", *bad)
+			t.Errorf("%v is no choice", bad)
 		}
 	}
 }
@@ -394,6 +395,9 @@ func TestReleasesOfOthersAreRefused(t *testing.T) {
 		"positive":      func(r *Release) { r.Positive = 2 },
 		"three models":  func(r *Release) { r.Models = 3 },
 		"negative rows": func(r *Release) { r.Units = -1 },
+		"a group less":  func(r *Release) { r.By, r.Groups = "sex", []string{"a", "b"} },
+		"nameless":      func(r *Release) { r.Groups = []string{"a"} },
+		"no groups":     func(r *Release) { r.By = "sex" },
 	} {
 		r := small()
 		change(r)
@@ -414,6 +418,12 @@ func FuzzRelease(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
+	grouped := small()
+	grouped.By, grouped.Groups, grouped.Cells = "sex", []string{"a", "b"}, [][]float64{slices.Repeat(grouped.Cells[0], 2)}
+	if text, err = grouped.Marshal(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
 	f.Add([]byte(`{"discreet_evaluation":1,"levels":["a","b","c"],"models":1,"threshold":0.5,"cuts":[0.5],"cells":[[1,2,3,4]]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := Unmarshal(text)
@@ -423,7 +433,7 @@ func FuzzRelease(f *testing.F) {
 		if len(r.Cells)*len(r.Cells[0]) > 1000 {
 			return // reports of many cells take long
 		}
-		if _, err := r.Report(nil); err != nil {
+		if _, err := r.Report(Choice{}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -29,6 +29,8 @@ type Params struct {
 	Models []*model.Model
 	// Threshold is the score in (0, 1) from which on rows are predicted positive.
 	Threshold float64
+	// By names a category of the schema whose levels are groups of rows; "" for none.
+	By string
 }
 
 // Plan is a checked Params with the bill. It holds no data.
@@ -38,6 +40,8 @@ type Plan struct {
 	scope  dp.Scope
 	grid   grid
 	parts  []part
+	by     int      // the column of groups
+	groups []string // their names; nil for none
 	share  guard.Share
 	terms  guard.Terms
 }
@@ -75,6 +79,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	pl := &Plan{Params: p, schema: s, scope: scopeOf(s)}
+	if err := pl.findGroups(); err != nil {
+		return nil, err
+	}
 	pl.cutCells(rows)
 	return pl, pl.price()
 }
@@ -91,6 +98,35 @@ func scopeOf(s *schema.Schema) dp.Scope {
 		return dp.LabelOnly
 	}
 	return dp.FeaturesAndLabel
+}
+
+// mostGroups bounds the number of groups, so that their cells are few beside the rows of a table.
+const mostGroups = 64
+
+// findGroups finds the column of groups, and names them: its levels, "other", and "missing" if that is declared.
+func (pl *Plan) findGroups() error {
+	if pl.By == "" {
+		return nil
+	}
+	refuse := func(want string, got any) error {
+		return &dp.ParamError{Op: op, Param: "by", Want: want, Got: got}
+	}
+	if len(pl.Models) > 1 || pl.schema.Classes() > 2 {
+		return refuse("must not be given with two models or more than two classes", pl.By)
+	}
+	pl.by = pl.schema.Find(pl.By)
+	if pl.by < 0 || pl.schema.Columns[pl.by].Kind != schema.Category || pl.schema.Columns[pl.by].Role == schema.Ignored {
+		return refuse("must name a category of the held-out rows' schema that is not ignored", pl.By)
+	}
+	c := &pl.schema.Columns[pl.by]
+	if c.Codes() > mostGroups {
+		return refuse(fmt.Sprintf("must name a column of at most %d groups", mostGroups), c.Codes())
+	}
+	pl.groups = append(schema.Values(c.Levels), "other")
+	if c.Missing {
+		pl.groups = append(pl.groups, "missing")
+	}
+	return nil
 }
 
 // nominalRows is the number of rows for which cells are chosen if the true number is private.
@@ -114,7 +150,7 @@ func (pl *Plan) cutCells(rows int) {
 	if k := pl.schema.Classes(); k > 2 {
 		vectors = k + 1
 	}
-	strength := float64(rows) * pl.Epsilon.Float() / float64(vectors)
+	strength := float64(rows) * pl.Epsilon.Float() / float64(vectors*max(1, len(pl.groups)))
 	cells, most := 2*int(math.Round(math.Pow(strength, 0.4)/2)), maxCells
 	if len(pl.Models) == 2 {
 		cells, most = 2*int(math.Round(math.Pow(strength, 1./3)/2)), maxPairCells
@@ -130,7 +166,7 @@ func (pl *Plan) cutCells(rows int) {
 		return
 	}
 	if vectors == 1 {
-		pl.parts = []part{{"score and label", 2 * cells}}
+		pl.parts = []part{{"score and label", 2 * cells * max(1, len(pl.groups))}}
 		return
 	}
 	for _, level := range pl.schema.Label.Levels {
@@ -276,6 +312,7 @@ func (pl *Plan) newRelease(g *guard.Guard) *Release {
 		Cuts: slices.Clone(pl.grid.cuts), Scores: slices.Clone(pl.grid.points),
 		Scope: t.Scope, Relation: pl.schema.Relation, Unit: pl.schema.Unit, Persons: pl.schema.Person != nil,
 		Epsilon: t.Price.Epsilon, Delta: t.Price.Delta, Bill: t.Bill,
+		By: pl.By, Groups: slices.Clone(pl.groups),
 		Counted: g.Counted(), Seeded: g.Seeded(), Units: g.Units()}
 	if len(r.Levels) == 2 {
 		r.Positive = l.Positive

@@ -33,8 +33,11 @@ type Release struct {
 	Cuts      []float64   `json:"cuts"` // of the scores
 	// Scores holds the only score of each cell, if the model has few; otherwise nil.
 	Scores []float64 `json:"scores,omitempty"`
+	// By names the column of groups, and Groups its groups, if there are any.
+	By     string   `json:"by,omitempty"`
+	Groups []string `json:"groups,omitempty"`
 	// Cells holds the noisy counts of each partition. A partition of one score has two counts per
-	// cell: the rows of other classes, and those of the class itself.
+	// cell: the rows of other classes, and those of the class itself. Those of one group follow on those of the one before.
 	Cells    [][]float64 `json:"cells"`
 	Variance float64     `json:"variance"` // of the noise on each count
 	// Classes holds the number of rows of each class if the label is public. Bins holds the number of
@@ -80,7 +83,8 @@ func (r *Release) isWhole() bool {
 	cells, k := len(r.Cuts)+1, len(r.Levels)
 	if r.Version != version || k < 2 || k > 256 || cells < 2 || r.Models < 1 || r.Models > 2 || r.Units < 0 ||
 		!(r.Variance >= 0 && r.Variance < math.MaxFloat64) || !(r.Threshold > 0 && r.Threshold < 1) ||
-		r.Positive < 0 || r.Positive >= k || r.Classes != nil && len(r.Classes) != k {
+		r.Positive < 0 || r.Positive >= k || r.Classes != nil && len(r.Classes) != k ||
+		(r.By == "") != (len(r.Groups) == 0) || len(r.Groups) > mostGroups || r.By != "" && (k > 2 || r.Models > 1) {
 		return false
 	}
 	last := 0.0
@@ -100,7 +104,7 @@ func (r *Release) isWhole() bool {
 	case r.Models == 2 && k == 2:
 		want = []int{2 * cells * cells}
 	case r.Models == 1 && k == 2:
-		want = []int{2 * cells}
+		want = []int{2 * cells * max(1, len(r.Groups))}
 	case r.Models == 1:
 		for range k {
 			want = append(want, 2*cells)

@@ -5,22 +5,22 @@ package evaluation
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"sort"
 )
 
 // Report holds the numbers that follow from the noisy counts.
 type Report struct {
 	Release *Release
-	// Threshold is the score from which on rows are predicted positive. If costs were given it is
-	// chosen by them, and the numbers that depend on it have intervals that are valid for all cuts
-	// together.
+	// Threshold is the score from which on rows are predicted positive. If it was chosen from the
+	// counts, the numbers that depend on it have intervals that are valid for all cuts together.
 	Threshold float64
 	Chosen    bool
 	Numbers   []Number
-	// Points holds the numbers at each cut of the scores, Calibration those of groups of cells.
+	// Points holds the numbers at each cut of the scores, Calibration those of groups of cells, whose
+	// intervals hold together: a number's at all cuts, and those of all groups.
 	Points      []Point
 	Calibration []Group
+	Groups      []ByGroup // of rows, if the release has any
 }
 
 // Number is an estimate under its JSON name.
@@ -51,12 +51,10 @@ func (r *Report) Find(name string) (Estimate, bool) {
 	return Estimate{}, false
 }
 
-// Report computes the numbers. costs chooses the threshold for a label of two classes, and may be nil.
-func (r *Release) Report(costs *Costs) (*Report, error) {
-	if costs != nil {
-		if err := costs.Check(len(r.Levels), r.Models); err != nil {
-			return nil, err
-		}
+// Report computes the numbers.
+func (r *Release) Report(choice Choice) (*Report, error) {
+	if err := choice.Check(len(r.Levels), r.Models); err != nil {
+		return nil, err
 	}
 	out := &Report{Release: r, Threshold: r.Threshold}
 	switch {
@@ -65,7 +63,7 @@ func (r *Release) Report(costs *Costs) (*Report, error) {
 	case r.Models == 2:
 		out.judgePair()
 	default:
-		out.judgeOne(costs)
+		out.judgeOne(choice)
 	}
 	return out, nil
 }
@@ -78,26 +76,31 @@ func (r *Report) add(name string, q question, critical float64) {
 func (r *Release) firstPredicted() int { return sort.SearchFloat64s(r.Cuts, r.Threshold) + 1 }
 
 // judgeOne evaluates one model of two classes.
-func (r *Report) judgeOne(costs *Costs) {
-	j := newJudge(r.Release, 0)
-	from := r.Release.firstPredicted()
-	critical := criticals{}
-	if costs != nil {
-		r.Chosen = true
-		from = j.cheapest(*costs)
-		r.Threshold = cutAt(r.Release.Cuts, from)
-		critical = j.criticalOf(costs, "accuracy", "precision", "recall", "predicted_rate", costName)
+func (r *Report) judgeOne(choice Choice) {
+	all := r.Release.overall()
+	j := newJudge(all, 0)
+	from, ways := all.firstPredicted(), 1
+	joint := j.criticalOf(choice.Costs)
+	at := criticals{}
+	if choice.given() {
+		r.Chosen, at, ways = true, joint, j.grid.cells()+1
+		if from = j.nearestRate(choice.Rate); choice.Costs != nil {
+			from = j.cheapest(*choice.Costs)
+		}
+		r.Threshold = cutAt(all.Cuts, from)
 	}
 	r.add("auc", j.auc(0), pointwise)
 	r.add("log_loss", j.logLoss(0), pointwise)
 	r.add("positive_rate", j.shareOf(j.own, j.all), pointwise)
-	r.Numbers = append(r.Numbers, j.atCell(from, costs, critical)...)
+	r.Numbers = append(r.Numbers, j.atCell(from, choice.Costs, at)...)
 	r.add("pr_auc", j.smooth(averagePrecision, 0, 1), pointwise)
 	r.add("lift_at_10_percent", j.smooth(liftOfTop, 0, 10), pointwise)
-	for k, cut := range r.Release.Cuts {
-		r.Points = append(r.Points, Point{cut, j.atCell(k+1, costs, critical)})
+	r.add("score_minus_rate", j.scoreMinusRate(), pointwise)
+	for k, cut := range all.Cuts {
+		r.Points = append(r.Points, Point{cut, j.atCell(k+1, choice.Costs, joint)})
 	}
 	r.calibrate(j)
+	r.judgeGroups(from, ways)
 }
 
 // cutAt returns the score at which a cell begins; 1 beyond the last cell.
@@ -122,29 +125,53 @@ func (c criticals) of(name string) float64 {
 	return pointwise
 }
 
-// thresholdCells returns the numbers that depend on the threshold, each as a name, the cells that are
-// counted or paid, and the cells of the rows among which they are.
-func (j *judge) thresholdCells(from int, costs *Costs) (names []string, a, b [][]float64) {
+// thresholdNumber is a number that depends on the threshold: a·n / b·n, from low to high.
+type thresholdNumber struct {
+	name      string
+	a, b      []float64
+	low, high float64
+}
+
+// share reports whether a counts some of b's rows.
+func (t *thresholdNumber) share() bool { return t.name != costName && t.name != benefitName }
+
+// thresholdNumbers are the numbers if rows from a cell on are predicted positive. The net benefit is that of Vickers and
+// Elkin (2006): true positives less false ones, which weigh as the odds of the threshold say, per row.
+func (j *judge) thresholdNumbers(from int, costs *Costs) []thresholdNumber {
 	found, predicted := j.foundFrom(0, from), j.predictedFrom(0, from)
-	names = []string{"accuracy", "precision", "recall", "predicted_rate"}
-	a = [][]float64{j.rightFrom(0, from), found, found, predicted}
-	b = [][]float64{j.all, predicted, j.own, j.all}
-	if costs != nil {
-		names, a, b = append(names, costName), append(a, j.costFrom(0, from, *costs)), append(b, j.all)
+	wrong := j.eachCell(0, func(s int, own bool) float64 { return indicator(!own && s >= from) })
+	missed := j.eachCell(0, func(s int, own bool) float64 { return indicator(own && s < from) })
+	passed := j.eachCell(0, func(s int, own bool) float64 { return indicator(!own && s < from) })
+	out := []thresholdNumber{{"accuracy", j.rightFrom(0, from), j.all, 0, 1}, {"precision", found, predicted, 0, 1},
+		{"recall", found, j.own, 0, 1}, {"predicted_rate", predicted, j.all, 0, 1},
+		{"true_positives", found, j.all, 0, 1}, {"false_positives", wrong, j.all, 0, 1},
+		{"false_negatives", missed, j.all, 0, 1}, {"true_negatives", passed, j.all, 0, 1}}
+	if at := cutAt(j.grid.cuts, from); at > 0 && at < 1 {
+		odds := at / (1 - at)
+		benefit := j.eachCell(0, func(s int, own bool) float64 {
+			switch {
+			case s < from:
+				return 0
+			case own:
+				return 1
+			}
+			return -odds
+		})
+		out = append(out, thresholdNumber{benefitName, benefit, j.all, -odds, 1})
 	}
-	return names, a, b
+	if costs != nil {
+		out = append(out, thresholdNumber{costName, j.costFrom(0, from, *costs), j.all, 0,
+			max(costs.FalsePositive, costs.FalseNegative)})
+	}
+	return out
 }
 
 // atCell estimates these numbers for a threshold.
 func (j *judge) atCell(from int, costs *Costs, critical criticals) (out []Number) {
-	names, a, b := j.thresholdCells(from, costs)
-	for i, name := range names {
-		if name == costName {
-			out = append(out, Number{name, j.costAt(from, *costs, critical.of(name))})
-			continue
-		}
-		q := j.shareOf(a[i], b[i])
-		out = append(out, Number{name, q.estimate(critical.of(name))})
+	for _, t := range j.thresholdNumbers(from, costs) {
+		q := j.ratio(t.a, t.b, t.low, t.high)
+		q.share = t.share()
+		out = append(out, Number{t.name, q.estimate(critical.of(t.name))})
 	}
 	return out
 }
@@ -160,15 +187,23 @@ func (j *judge) cheapest(c Costs) (best int) {
 	return best
 }
 
-// criticalOf makes the intervals of each named number valid at all thresholds together.
-func (j *judge) criticalOf(costs *Costs, named ...string) criticals {
+// nearestRate returns the cell from which on the share that is predicted positive is nearest to rate.
+func (j *judge) nearestRate(rate float64) (best int) {
+	rows, nearest := dot(j.all, j.n), math.Inf(1)
+	for k := range j.grid.cells() + 1 {
+		if off := math.Abs(dot(j.predictedFrom(0, k), j.n) - rate*rows); off < nearest {
+			best, nearest = k, off
+		}
+	}
+	return best
+}
+
+// criticalOf makes the intervals of each number that depends on the threshold valid at all thresholds together.
+func (j *judge) criticalOf(costs *Costs) criticals {
 	paths := map[string][][]float64{}
 	for k := range j.grid.cells() + 1 {
-		names, a, b := j.thresholdCells(k, costs)
-		for i, name := range names {
-			if slices.Contains(named, name) {
-				paths[name] = append(paths[name], j.deviation(a[i], b[i]))
-			}
+		for _, t := range j.thresholdNumbers(k, costs) {
+			paths[t.name] = append(paths[t.name], j.deviation(t.a, t.b))
 		}
 	}
 	out := criticals{}
@@ -191,23 +226,10 @@ func (j *judge) deviation(a, b []float64) []float64 {
 	return out
 }
 
-// CostBand returns the cost per row at each cut, with intervals that are valid together.
-func (r *Release) CostBand(costs Costs) []Estimate {
-	j := newJudge(r, 0)
-	critical := j.criticalOf(&costs, costName).of(costName)
-	out := make([]Estimate, len(r.Cuts))
-	for k := range out {
-		out[k] = j.costAt(k+1, costs, critical)
-	}
-	return out
-}
-
-const costName = "cost"
-
-func (j *judge) costAt(from int, c Costs, critical float64) Estimate {
-	q := j.ratio(j.costFrom(0, from, c), j.all, 0, max(c.FalsePositive, c.FalseNegative))
-	return q.estimate(critical)
-}
+const (
+	costName    = "cost"
+	benefitName = "net_benefit"
+)
 
 // calibrationGroups is the largest number of groups of cells in a calibration.
 const calibrationGroups = 10
@@ -215,12 +237,13 @@ const calibrationGroups = 10
 func (r *Report) calibrate(j *judge) {
 	cells := j.grid.cells()
 	each := (cells + calibrationGroups - 1) / calibrationGroups
+	critical := together((cells + each - 1) / each)
 	for from := 0; from < cells; from += each {
 		to := min(from+each, cells)
 		in := j.eachCell(0, func(s int, _ bool) float64 { return indicator(s >= from && s < to) })
 		own := j.eachCell(0, func(s int, own bool) float64 { return indicator(own && s >= from && s < to) })
 		q := j.shareOf(own, in)
-		r.Calibration = append(r.Calibration, Group{cutAt(r.Release.Cuts, from), cutAt(r.Release.Cuts, to), q.estimate(pointwise)})
+		r.Calibration = append(r.Calibration, Group{cutAt(r.Release.Cuts, from), cutAt(r.Release.Cuts, to), q.estimate(critical)})
 	}
 }
 
@@ -335,6 +358,14 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 			groups[i]["from"], groups[i]["to"] = g.From, g.To
 		}
 		out["points"], out["calibration"] = points, groups
+	}
+	if r.Groups != nil {
+		by := make([]map[string]any, len(r.Groups))
+		for i, g := range r.Groups {
+			by[i] = numbersJSON(g.Numbers)
+			by[i]["group"], by[i]["told"] = g.Name, g.Told
+		}
+		out["by"], out["groups"] = rel.By, by
 	}
 	return json.Marshal(out)
 }

@@ -81,29 +81,31 @@ func (e *Evaluation) WriteHTML(w io.Writer) error {
 		Alarm: "NOT PRIVATE. The numbers on this page are exact. Show it only to people who may see the rows.",
 		Lead: fmt.Sprintf("How well a model predicts %s for %d rows that were held out of training. Data set %s; learner %s; "+
 			"model file, SHA-256: %x.", e.label, e.Rows, e.model.Schema.Name, e.model.Learner, sha256.Sum256(file)),
-		Tables: []sheet.Table{{Title: "Numbers"}, {Title: "True classes (down) and predicted classes (across)",
-			Head: append([]string{""}, e.Confusion.Labels...)}},
-		Charts: e.charts(),
+		Parts: []sheet.Part{{Title: "Numbers"}, {Title: "True classes (down) and predicted classes (across)",
+			Table: sheet.Table{Head: append([]string{""}, e.Confusion.Labels...)}}},
 	}
 	for _, fact := range e.Facts() {
-		page.Tables[0].Rows = append(page.Tables[0].Rows, fact[:])
+		page.Parts[0].Rows = append(page.Parts[0].Rows, fact[:])
 	}
 	for k, counts := range e.Confusion.Counts {
 		row := []string{e.Confusion.Labels[k]}
 		for _, n := range counts {
 			row = append(row, strconv.Itoa(n))
 		}
-		page.Tables[1].Rows = append(page.Tables[1].Rows, row)
+		page.Parts[1].Rows = append(page.Parts[1].Rows, row)
 	}
 	if len(e.Unpredicted) > 0 {
-		page.Tables[1].Note = "No row is predicted " + strings.Join(e.Unpredicted, ", ") + "."
+		page.Parts[1].Note = "No row is predicted " + strings.Join(e.Unpredicted, ", ") + "."
 	}
 	if lines := e.describeCells(); len(lines) > 0 {
-		cells := sheet.Table{Title: "Cells", Note: lines[0]}
+		cells := sheet.Part{Title: "Cells", Table: sheet.Table{Note: lines[0]}}
 		for _, line := range lines[1:] {
 			cells.Rows = append(cells.Rows, []string{line})
 		}
-		page.Tables = append(page.Tables, cells)
+		page.Parts = append(page.Parts, cells)
+	}
+	if charts := e.charts(); len(charts) > 0 {
+		page.Parts = append(page.Parts, sheet.Part{Title: "Charts", Charts: charts})
 	}
 	return page.WriteHTML(w)
 }

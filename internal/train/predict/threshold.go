@@ -65,6 +65,14 @@ func (t Threshold) Fixed() (score float64, ok bool) {
 	return t.At(nil), true
 }
 
+// Rate returns the share of the rows that a threshold selects, 0 if it selects none by their share.
+func (t Threshold) Rate() float64 {
+	if t.needsScores() {
+		return t.value
+	}
+	return 0
+}
+
 // needsScores reports whether At uses the scores.
 func (t Threshold) needsScores() bool { return t.rule == "rate" }
 

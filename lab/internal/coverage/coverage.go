@@ -308,13 +308,23 @@ func exactCounts(r *evaluation.Release, held *dataset.Table) *evaluation.Release
 }
 
 func (l *Line) add(r, exact *evaluation.Release, truth map[string]float64, costAt []float64, first bool, mu *sync.Mutex) error {
-	plain, err := r.Report(nil)
+	plain, err := r.Report(evaluation.Choice{})
 	if err != nil {
 		return err
 	}
 	var all []evaluation.Estimate
 	if costAt != nil {
-		all = r.CostBand(costs)
+		chosen, err := r.Report(evaluation.Choice{Costs: &costs})
+		if err != nil {
+			return err
+		}
+		for _, p := range chosen.Points {
+			for _, n := range p.Numbers {
+				if n.Name == "cost" {
+					all = append(all, n.Estimate)
+				}
+			}
+		}
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -327,7 +337,7 @@ func (l *Line) add(r, exact *evaluation.Release, truth map[string]float64, costA
 		l.Numbers[name].note(e, want, low, high)
 	}
 	if first {
-		sharp, err := exact.Report(nil)
+		sharp, err := exact.Report(evaluation.Choice{})
 		if err != nil {
 			return err
 		}

@@ -73,7 +73,8 @@ type Training struct {
 type Evaluation struct {
 	Models    [][]byte `json:"models"` // files of one model, or of two to compare
 	Threshold float64  `json:"threshold"`
-	Delta     dp.Delta `json:"delta_femto"` // as requested; the training's δ is what is spent
+	Delta     dp.Delta `json:"delta_femto"`  // as requested; the training's δ is what is spent
+	By        string   `json:"by,omitempty"` // the column of groups; "" for none
 }
 
 // Terms returns the terms with which a site's guard is opened.

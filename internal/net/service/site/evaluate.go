@@ -27,7 +27,7 @@ type HeldOut struct {
 
 // paramsOf returns the parameters of an evaluation.
 func paramsOf(t *sites.Training) (p evaluation.Params, err error) {
-	p = evaluation.Params{Epsilon: t.Epsilon, Delta: t.Evaluation.Delta, Threshold: t.Evaluation.Threshold}
+	p = evaluation.Params{Epsilon: t.Epsilon, Delta: t.Evaluation.Delta, Threshold: t.Evaluation.Threshold, By: t.Evaluation.By}
 	for _, text := range t.Evaluation.Models {
 		m, err := model.Unmarshal(text)
 		if err != nil {
@@ -144,7 +144,7 @@ func (c *Coordinator) DescribeEvaluation(s *schema.Schema, p evaluation.Params) 
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &sites.Evaluation{Threshold: p.Threshold, Delta: p.Delta}
+	e := &sites.Evaluation{Threshold: p.Threshold, Delta: p.Delta, By: p.By}
 	for _, m := range p.Models {
 		text, err := model.Marshal(m)
 		if err != nil {

@@ -7,7 +7,7 @@
 //
 // # To change here
 //
-// A new learner is a folder, internal/train/learner_NAME.go with its options, and a line in learners.go there:
+// A new learner is a folder, internal/train/learner_NAME.go with its options, and a line in internal/train/learners.go:
 //
 //  1. The package doc gives one sentence, the claim, the cost, when to prefer another learner, and a table from
 //     the paper's symbols to ours.

@@ -409,6 +409,12 @@ func TestNamedTests(t *testing.T) {
 			"cmd/discreet/testdata/one.txtar": "", "python/tests/test_a.py": "def test_here(watch):\n",
 			"a_test.go": "package a\nfunc TestScripts(t *testing.T) {}"},
 			[]string{"test_gone", "names the script two"}},
+		{"code on a page", files{"evidence/a.md": "`b/c.T.F`, `b/c.T.M`, `b/c.gone`, `b/c.go`", "internal/b/c/c.go": "package c\n" +
+			"type T struct{ F int }\nfunc (T) M() {}"}, []string{"names b/c.gone"}},
+		{"code in a package's comment", files{"internal/b/c/c.go": "// Package c is e.g. T.F, c.Do, d.go, and as x := New() says x.Y.\n" +
+			"package c\ntype T struct{ F int }\nfunc Do() {}", "internal/b/c/in/d.go": "package in"}, nil},
+		{"code that is gone", files{"internal/b/c/c.go": "// Package c is T.G (d.go).\npackage c\ntype T struct{ F int }"},
+			[]string{"names T.G", "names d.go"}},
 	})
 }
 

@@ -22,7 +22,7 @@
 //	ε, T          Params.Epsilon, Params.Rounds
 //	c1, c2        Params.C1, Params.C2
 //	err_t, α_t    noisy weighted error, Member.Vote
-//	w_i^pri       weights.units / one (weights.go), per mistake pattern
+//	w_i^pri       weights in integer units (package mistakes), per mistake pattern
 //
 // Deviations, all on the safe side: weights are integers (multiples of 2^-20), noise is discrete
 // Laplace on a public grid, and by default its scale follows the transcript (Tight) instead of the

@@ -37,10 +37,10 @@
 //
 //	paper      here
 //	ε_p        Params.Epsilon
-//	Λ          Params.Reg, on the MEAN loss; summed units nΛ appear in units.go only
-//	b, β       perturbation.draw; β = 1/scale of mech.Objective
+//	Λ          Params.Reg, on the MEAN loss; summed units nΛ appear in package perturbed only
+//	b, β       perturbed.units.termNoise; β = 1/scale of mech.Objective
 //	c          engine.Loss.Curvature
-//	Δ, ε'_p    objectiveSize (units.go)
+//	Δ, ε'_p    perturbed.units.objectiveSize
 //
 // Deviations: the proof is for the exact minimum, and is extended to the computed one by a certificate
 // and its own noise; the fallback is used whenever ε' < ε/2; for rows of length R ≠ 1, c is replaced

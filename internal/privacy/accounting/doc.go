@@ -10,10 +10,10 @@
 //
 // A Pair stands for one mechanism at one price, and Compose combines several:
 //
-// \tc, err := accounting.Compose(
-// \t\taccounting.Use{Pair: gauss, Times: 1000},
-// \t\taccounting.Use{Pair: laplace, Times: 20})
-// \tdelta := c.Delta(1)
+//	c, err := accounting.Compose(
+//		accounting.Use{Pair: gauss, Times: 1000},
+//		accounting.Use{Pair: laplace, Times: 20})
+//	delta := c.Delta(1)
 //
 // Composing takes a few Fourier transforms, regardless of Times.
 package accounting

@@ -5,16 +5,21 @@ package experiment
 import (
 	"flag"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the thresholds into the page of claims")
+var update = flag.Bool("update", false, "write the thresholds into the table of claims")
 
-const claimsPage = "../../../evidence/benchmarks/claims.md"
+const (
+	claimsTable = "claims.tsv"
+	papersPage  = "../../../evidence/papers.md"
+)
 
-// claim is one row of the page.
+// claim is one row of the table: a check, or several where * and ? stand for anything and for one character, and
+// or joins names.
 type claim struct {
 	figure, check, words, threshold, fixed, reason, changed string
 
@@ -22,16 +27,16 @@ type claim struct {
 	later  []bool   // whether each has no part in its verdict
 }
 
-// readClaims returns the rows of the page, and its lines with the number of each row's.
+// readClaims returns the rows of the table, and its lines with the number of each row's.
 func readClaims(t *testing.T) (rows []*claim, lines []string, at []int) {
 	t.Helper()
-	page, err := os.ReadFile(claimsPage)
+	page, err := os.ReadFile(claimsTable)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines = strings.Split(string(page), "\n")
 	for i, line := range lines {
-		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+		cells := strings.Split(line, "\t")
 		if len(cells) != 7 || cells[0] == "figure" {
 			continue
 		}
@@ -41,6 +46,8 @@ func readClaims(t *testing.T) (rows []*claim, lines []string, at []int) {
 	}
 	return rows, lines, at
 }
+
+var figureOnPage = regexp.MustCompile("`((?:shen|chaudhuri|wangchang|hamm)/[^`]+)`")
 
 // matches says whether a name fits a pattern of *, ? and alternatives joined by "or".
 func matches(pattern, name string) bool {
@@ -62,11 +69,32 @@ func fits(p, s []rune) bool {
 	return len(s) > 0 && (p[0] == '?' || p[0] == s[0]) && fits(p[1:], s[1:])
 }
 
-// Each check of each figure is a row of the page, with its threshold, the paper's words,
+// Each check of each figure is a row of the table, with its threshold, the paper's words,
 // the date it was fixed, a reason and what was changed since; what has no part in a
-// verdict is marked there, and nothing on the page is about a check that is no more.
+// verdict is marked there, and nothing in the table is about a check that is no more. Each figure of a paper
+// stands on the page of the papers, and each figure named there is one.
 func TestClaimsArePublished(t *testing.T) {
 	rows, lines, at := readClaims(t)
+	page, err := os.ReadFile(papersPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{"wangchang/brazil": true} // runs only if someone has that table
+	for _, name := range figureOnPage.FindAllStringSubmatch(string(page), -1) {
+		named[name[1]] = true
+	}
+	there := map[string]bool{"wangchang/brazil": true}
+	for _, f := range All() {
+		there[f.Name] = true
+		if !named[f.Name] && !strings.HasPrefix(f.Name, "frontier/") {
+			t.Errorf("%s is in no row of %s", f.Name, papersPage)
+		}
+	}
+	for name := range named {
+		if !there[name] {
+			t.Errorf("%s names %s, and there is no such figure", papersPage, name)
+		}
+	}
 	for _, f := range All() {
 		for _, c := range f.ListChecks() {
 			var row *claim
@@ -77,7 +105,7 @@ func TestClaimsArePublished(t *testing.T) {
 				}
 			}
 			if row == nil {
-				t.Errorf("%s: %q is on no row of %s", f.Name, c.What, claimsPage)
+				t.Errorf("%s: %q is on no row of %s", f.Name, c.What, claimsTable)
 				continue
 			}
 			if !slices.Contains(row.papers, c.Paper) {
@@ -89,27 +117,26 @@ func TestClaimsArePublished(t *testing.T) {
 	for i, r := range rows {
 		want := strings.Join(r.papers, "; ")
 		if *update {
-			lines[at[i]] = "| " + strings.Join([]string{r.figure, r.check, r.words, want, r.fixed, r.reason, r.changed},
-				" | ") + " |"
+			lines[at[i]] = strings.Join([]string{r.figure, r.check, r.words, want, r.fixed, r.reason, r.changed}, "\t")
 			r.threshold = want
 		}
 		switch {
 		case len(r.papers) == 0 && r.figure != "wangchang/brazil": // runs only if someone has that table
 			t.Errorf("%s, %s: there is no such check", r.figure, r.check)
 		case r.threshold != want:
-			t.Errorf("%s, %s: the page says %q, the code %q: change the row and its last column (-update writes the "+
+			t.Errorf("%s, %s: the table says %q, the code %q: change the row and its last column (-update writes the "+
 				"threshold)", r.figure, r.check, r.threshold, want)
 		case r.words == "" || r.reason == "" || r.changed == "" || len(r.fixed) != len("2006-01-02"):
 			t.Errorf("%s, %s: a cell is empty", r.figure, r.check)
 		}
 		for _, later := range r.later {
 			if later != strings.HasPrefix(r.changed, "not counted") {
-				t.Errorf("%s, %s: counted is %v in the code, the page says %q", r.figure, r.check, !later, r.changed)
+				t.Errorf("%s, %s: counted is %v in the code, the table says %q", r.figure, r.check, !later, r.changed)
 			}
 		}
 	}
 	if *update {
-		if err := os.WriteFile(claimsPage, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		if err := os.WriteFile(claimsTable, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,7 +10,7 @@
 // only a quorum answers. If the task requires it, each owner also proves that its numbers are in
 // range.
 //
-// The protocol is a set of state machines: Owner.Split, Holder and Collector process messages and
+// The protocol is a set of state machines: Protocol.Split, Holder and Collector process messages and
 // return messages; Close ends a wait. The transport must keep messages confidential and authenticate
 // them.
 //

@@ -2,7 +2,7 @@
 
 // Package hamm measures what "Learning privately from multiparty data" by Hamm,
 // Cao and Belkin (ICML 2016) claims, on the paper's three tasks. The text that
-// we have is a reader's notes without numbers (evidence/papers/hamm.md), so tables,
+// we have is a reader's notes without numbers (evidence/papers.md), so tables,
 // parties, sizes and axes are ours, and what is judged is order and trend.
 package hamm
 

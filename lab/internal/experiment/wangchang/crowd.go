@@ -46,7 +46,7 @@ func (c crowd) newFigure() *frame.Figure {
 		Judge: func(s *frame.Summary) []frame.Check { return c.judge(c, s) },
 	}
 	for _, owners := range c.counts {
-		for _, m := range []mechanism{pm, duchi} {
+		for _, m := range withRepaired(c.source, pm, duchi) {
 			f.Points = append(f.Points, frame.Point{Series: c.nameAt(m, owners), Epsilon: ownersEpsilon, Parameters: c.record})
 		}
 	}
@@ -86,7 +86,7 @@ func (c crowd) drawChart(s *frame.Summary) *plot.Lines {
 	for _, owners := range c.counts {
 		x = append(x, float64(owners))
 	}
-	for _, m := range []mechanism{pm, duchi} {
+	for _, m := range withRepaired(c.source, pm, duchi) {
 		l.Series = append(l.Series, newCurve(m.long, x, func(i int) frame.Stat {
 			return s.Mean(c.nameAt(m, c.counts[i]), ownersEpsilon, accuracy)
 		}))
@@ -124,7 +124,7 @@ func (c crowd) moreAccurate(s *frame.Summary) frame.Check {
 
 func (c crowd) listNotes(s *frame.Summary) []string {
 	out := []string{c.page}
-	for _, m := range []mechanism{pm, duchi} {
+	for _, m := range withRepaired(c.source, pm, duchi) {
 		var a, e listed
 		for _, owners := range c.counts {
 			at := c.nameAt(m, owners)

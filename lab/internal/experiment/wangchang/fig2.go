@@ -42,7 +42,7 @@ func newFig2() *frame.Figure {
 	for _, s := range sources {
 		note := noteOf(s, fewWords)
 		f.Points = append(f.Points, frame.Point{Series: seriesName(s, noNoise), Parameters: note})
-		for _, m := range []mechanism{pm, duchi, laplace, discrete} {
+		for _, m := range withRepaired(s, pm, duchi, laplace, discrete) {
 			f.Points = append(f.Points, budgetPoints(seriesName(s, m.name), note, printedBudgets)...)
 		}
 		if s != ofCensus {
@@ -140,6 +140,13 @@ func drawBudgets(s *frame.Summary, title, subtitle string) *plot.Lines {
 			}
 			l.Series = append(l.Series, c)
 		}
+		for _, m := range withRepaired(of) {
+			c := newCurve(of.long+" "+m.long, epsilonFloats(printedBudgets), func(i int) frame.Stat {
+				return s.Mean(seriesName(of, m.name), printedBudgets[i], accuracy)
+			})
+			c.Stroke = m.stroke
+			l.Series = append(l.Series, c)
+		}
 	}
 	return l
 }
@@ -183,11 +190,11 @@ func notesFig2(s *frame.Summary) []string {
 }
 
 func notesBudgets(s *frame.Summary) []string {
-	out := []string{nothingPrivate, standInSays}
+	out := []string{nothingPrivate, tiesNote, standInSays}
 	for _, of := range sources {
 		out = append(out, fmt.Sprintf("%s without noise: %s.", of.long,
 			formatPercent(s.Mean(seriesName(of, noNoise), 0, accuracy))))
-		for _, m := range three {
+		for _, m := range withRepaired(of, pm, duchi, laplace) {
 			out = append(out, notesOf(s, []string{seriesName(of, m.name)}, printedBudgets, accuracy)...)
 		}
 	}

@@ -36,7 +36,7 @@ func newFig3() *frame.Figure {
 	for _, s := range sources {
 		note := noteOf(s, fewWords)
 		f.Points = append(f.Points, frame.Point{Series: seriesName(s, noNoise), Parameters: note})
-		for _, m := range []mechanism{pm, duchi, laplace, discrete} {
+		for _, m := range withRepaired(s, pm, duchi, laplace, discrete) {
 			f.Points = append(f.Points, budgetPoints(seriesName(s, m.name), note, printedBudgets)...)
 		}
 		f.Points = append(f.Points, budgetPoints(seriesName(s, oneReport), note+", mode=local", printedBudgets)...)

@@ -23,6 +23,6 @@ func newFig4() *frame.Figure {
 		judge: func(c crowd, s *frame.Summary) []frame.Check {
 			return []frame.Check{c.lessNoise(s), c.moreAccurate(s), c.checkDrops(s)}
 		},
-		page: nothingPrivate,
+		page: nothingPrivate + " " + tiesNote,
 	}.newFigure()
 }

@@ -34,7 +34,7 @@ func newFig6() *frame.Figure {
 		Open: openFig6, Draw: drawFig6, Judge: judgeFig6, Notes: notesFig6,
 	}
 	for _, n := range fig6Counts {
-		for _, m := range []mechanism{pm, duchi} {
+		for _, m := range withRepaired(ofMNIST, pm, duchi) {
 			f.Points = append(f.Points, frame.Point{Series: fig6Series(m, n), Epsilon: fig6Epsilon,
 				Parameters: dictionaryNote(manyWords)})
 		}
@@ -51,7 +51,7 @@ func openFig6(ctx context.Context, w *frame.World) (frame.Setup, error) {
 		order := shuffledRows(train.Len(), r.Stream("owners"))
 		return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
 			for _, n := range fig6Counts {
-				for _, m := range []mechanism{pm, duchi} {
+				for _, m := range withRepaired(ofMNIST, pm, duchi) {
 					if p.Series == fig6Series(m, n) {
 						return measureCentroids(r, p, samples{train, test}, order[:n], m), nil
 					}
@@ -73,7 +73,7 @@ func drawFig6(s *frame.Summary) *plot.Lines {
 	for _, n := range fig6Counts {
 		x = append(x, float64(n))
 	}
-	for _, m := range []mechanism{pm, duchi} {
+	for _, m := range withRepaired(ofMNIST, pm, duchi) {
 		l.Series = append(l.Series, newCurve(m.long, x, func(i int) frame.Stat {
 			return s.Mean(fig6Series(m, fig6Counts[i]), fig6Epsilon, accuracy)
 		}))
@@ -105,8 +105,8 @@ func judgeFig6(s *frame.Summary) []frame.Check {
 }
 
 func notesFig6(s *frame.Summary) []string {
-	out := []string{nothingPrivate}
-	for _, m := range []mechanism{pm, duchi} {
+	out := []string{nothingPrivate, tiesNote}
+	for _, m := range withRepaired(ofMNIST, pm, duchi) {
 		var a, e listed
 		for _, n := range fig6Counts {
 			at := fig6Series(m, n)

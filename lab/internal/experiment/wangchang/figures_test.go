@@ -172,7 +172,7 @@ func TestPMIsBelowDuchi(t *testing.T) {
 	}
 	if pm, duchi := pm.make(67, 1).Variance(1), duchi.make(67, 1).Variance(1); math.Round(pm) != 416 ||
 		math.Round(duchi) != 488 {
-		t.Errorf("the card says 416 and 488, not %g and %g", pm, duchi)
+		t.Errorf("closed forms are 416 and 488, not %g and %g", pm, duchi)
 	}
 }
 

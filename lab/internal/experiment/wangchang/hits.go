@@ -90,7 +90,7 @@ func (t table) newHits(number, says string, judge func(s *frame.Summary) []frame
 			"exact tables. 100 runs%s.", t.about, t.owners, t.describeDraws()),
 		Open: t.openHits, Draw: t.drawHits, Judge: judge, Notes: t.notesHits,
 	}
-	for _, m := range []mechanism{pm, duchi, discrete} {
+	for _, m := range []mechanism{pm, duchi, repaired, discrete} {
 		f.Points = append(f.Points, budgetPoints(m.name, t.parameters, hitBudgets)...)
 	}
 	return f
@@ -164,7 +164,7 @@ func (t table) drawHits(s *frame.Summary) *plot.Lines {
 		XLabel:   "ε of each report", YLabel: "share of runs", YTo: 1,
 		Note: "Solid: among the best three. Dashed: the best. " + t.note,
 	}
-	for _, m := range []mechanism{pm, duchi} {
+	for _, m := range []mechanism{pm, duchi, repaired} {
 		three := newCurve(m.long+", top 3", epsilonFloats(hitBudgets),
 			func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top3) })
 		one := newCurve(m.long+", top 1", epsilonFloats(hitBudgets),
@@ -182,8 +182,8 @@ func formatRate(st frame.Stat) string {
 }
 
 func (t table) notesHits(s *frame.Summary) []string {
-	out := []string{t.note}
-	for _, m := range []mechanism{pm, duchi, discrete} {
+	out := []string{t.note, tiesNote}
+	for _, m := range []mechanism{pm, duchi, repaired, discrete} {
 		for _, metric := range []string{top1, top3} {
 			var l listed
 			for _, eps := range hitBudgets {

@@ -39,7 +39,7 @@ func (t table) newBoosts(number string) *frame.Figure {
 	for _, i := range impurities {
 		f.Points = append(f.Points, frame.Point{Series: i.series, Parameters: t.parameters})
 	}
-	for _, m := range []mechanism{pm, duchi, discrete} {
+	for _, m := range []mechanism{pm, duchi, repaired, discrete} {
 		f.Points = append(f.Points, budgetPoints(m.name, t.parameters, stumpBudgets)...)
 	}
 	f.Points = append(f.Points, budgetPoints(oneReport, t.parameters+", mode=local", stumpBudgets)...)
@@ -107,7 +107,7 @@ func (t table) drawBoosts(s *frame.Summary) *plot.Lines {
 		Series: []plot.Series{newCurve("no noise", countTo(t.rounds),
 			func(i int) frame.Stat { return s.Mean(noNoise, 0, errorName(i+1)) })},
 	}
-	for _, m := range []mechanism{pm, duchi} {
+	for _, m := range []mechanism{pm, duchi, repaired} {
 		for _, eps := range []dp.Epsilon{5 * dp.Nano, 3 * dp.Nano} {
 			c := newCurve(fmt.Sprintf("%s, ε = %s", m.long, eps), countTo(t.rounds),
 				func(i int) frame.Stat { return s.Mean(m.name, eps, errorName(i+1)) })
@@ -158,7 +158,7 @@ func (t table) judgeBoosts(s *frame.Summary) (out []frame.Check) {
 }
 
 func (t table) notesBoosts(s *frame.Summary) []string {
-	out := []string{t.note, "Leaf labels, mistakes and weights are not hidden here, as printed. Mode local hides them."}
+	out := []string{t.note, tiesNote, "Leaf labels, mistakes and weights are not hidden here, as printed. Mode local hides them."}
 	add := func(name, series string, eps dp.Epsilon) {
 		var l listed
 		for i := range t.rounds {
@@ -176,7 +176,7 @@ func (t table) notesBoosts(s *frame.Summary) []string {
 		out = append(out, fmt.Sprintf("Mode local at ε = %s, every row an owner, class included, nothing in clear: error %s.",
 			eps, formatPercent(st)))
 	}
-	for _, m := range []mechanism{pm, duchi, discrete} {
+	for _, m := range []mechanism{pm, duchi, repaired, discrete} {
 		for _, eps := range stumpBudgets {
 			add(fmt.Sprintf("%s at ε = %s", m.long, eps), m.name, eps)
 		}

@@ -54,7 +54,7 @@ func newTable2() *frame.Figure {
 	}
 	for _, s := range sources {
 		note := noteOf(s, fewWords)
-		for _, m := range all {
+		for _, m := range withRepaired(s, pm, duchi, laplace, discrete, hybrid) {
 			f.Points = append(f.Points, budgetPoints(seriesName(s, m.name), note, printedBudgets)...)
 			if s != ofCensus {
 				f.Points = append(f.Points, budgetPoints(seriesName(s, m.name)+asWhole, note, printedBudgets)...)
@@ -183,9 +183,9 @@ func checkOrders(s *frame.Summary, of source, m mechanism, stated int) frame.Che
 }
 
 func notesTable2(s *frame.Summary) []string {
-	out := []string{nothingPrivate, standInSays}
+	out := []string{nothingPrivate, tiesNote, standInSays}
 	for _, of := range sources {
-		for _, m := range all {
+		for _, m := range withRepaired(of, pm, duchi, laplace, discrete, hybrid) {
 			var l listed
 			for i, eps := range printedBudgets {
 				st, form := s.Mean(seriesName(of, m.name), eps, mse), s.Mean(seriesName(of, m.name), eps, mseClosedForm)

@@ -5,6 +5,7 @@ package continuous
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -88,36 +89,67 @@ func TestCorner(t *testing.T) {
 	}
 }
 
-// TestDuchiKeepsItsPromise counts the answers of two opposite inputs: for even
-// and odd d no answer is more than e^ε times as likely under one, and one is
-// that much. Bands are six standard errors of the rarest (false positives below
-// 1e-7 each).
+// lossOfDuchi is the largest log ratio of an answer's chances under two corners, from the law of answer: half the
+// cube, with the corners at a right angle in both halves.
+func lossOfDuchi(d int, eps float64) float64 {
+	keep := math.Exp(eps) / (math.Exp(eps) + 1)
+	half := 0
+	for c := range 1 << d {
+		if 2*bits.OnesCount(uint(c)) >= d {
+			half++
+		}
+	}
+	chance := func(truth, answer int) (p float64) {
+		same := d - bits.OnesCount(uint(truth^answer))
+		if 2*same >= d {
+			p += keep / float64(half)
+		}
+		if 2*same <= d {
+			p += (1 - keep) / float64(half)
+		}
+		return p
+	}
+	most := 0.0
+	for truth := range 1 << d {
+		for answer := range 1 << d {
+			most = max(most, math.Log(chance(0, answer)/chance(truth, answer)))
+		}
+	}
+	return most
+}
+
+// TestDuchiKeepsItsPromise compares all pairs of truths. For odd d no answer is more than e^ε times as likely under
+// one. For even d a tie is 1 + e^ε times as likely as an answer on the wrong side: the printed mechanism is not
+// ε-private. The sampler follows the law that is compared: bands are six standard errors (false positives below 1e-7).
 func TestDuchiKeepsItsPromise(t *testing.T) {
-	for _, d := range []int{3, 4} {
-		const eps, n = 1.0, 400_000
-		m := Duchi(d, eps).(duchi)
-		count := func(row float64, stream string) []float64 {
-			src := replay.Seeded(3, stream)
-			v, a, x := make([]uint64, 1), make([]uint64, 1), vec(d)
-			for j := range x {
-				x[j] = row
+	for _, eps := range []float64{0.5, 1, 3, 5} {
+		for d := 1; d <= 6; d++ {
+			want := eps
+			if d%2 == 0 {
+				want = math.Log1p(math.Exp(eps))
 			}
-			out := vec(1 << d)
-			for range n {
-				roundToCorner(x, v, src)
-				m.answer(v, a, src)
-				out[a[0]&(1<<d-1)]++
+			if got := lossOfDuchi(d, eps); math.Abs(got-want) > 1e-12 {
+				t.Errorf("d = %d, ε = %g: the exact loss is %g, want %g", d, eps, got, want)
 			}
-			return out
 		}
-		up, down := count(1, "up"), count(-1, "down")
-		most := 0.0
-		for c := range up {
-			most = max(most, up[c]/down[c])
+	}
+	const eps, n, d = 1.0, 400_000, 4
+	m := Duchi(d, eps).(duchi)
+	src := replay.Seeded(3, "law")
+	count, a := vec(d+1), make([]uint64, 1)
+	for range n {
+		m.answer([]uint64{0}, a, src)
+		count[d-bits.OnesCount64(a[0]&(1<<d-1))]++
+	}
+	for same, ways := range []float64{1, 4, 6, 4, 1} {
+		want := ways / 11 // 11 corners in a half, six of them in both
+		if 2*same < d {
+			want /= math.E + 1
+		} else if 2*same > d {
+			want *= math.E / (math.E + 1)
 		}
-		rare := 1 / (math.Exp(eps) + 1) / float64(int(1)<<d) * n
-		if slack := 6 * math.Sqrt(2/rare); !(math.Abs(math.Log(most)-eps) < slack) {
-			t.Errorf("d = %d: the largest ratio is e^%g, want e^%g", d, math.Log(most), eps)
+		if got := count[same] / n; !(math.Abs(got-want) < 6*math.Sqrt(want/n)) {
+			t.Errorf("%d of %d coordinates agree in a share of %g, want %g", same, d, got, want)
 		}
 	}
 }

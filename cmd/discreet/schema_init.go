@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,12 +26,16 @@ type schemaInit struct {
 	delimiter string
 	quote     string
 	encoding  string
+	header    bool
 	noHeader  bool
+	out       string
 	columns   int
 	codebook  string
 	types     string
 	draft     schema.DraftOptions
 	sample    string
+
+	findsDelimiter bool // in the header
 }
 
 func (a *app) newSchemaInitCommand() *cobra.Command {
@@ -38,21 +43,26 @@ func (a *app) newSchemaInitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init DATA",
 		Short: "write a schema template from a table's header",
-		Long: `Init prints a commented schema template for a table. It reads the column names
+		Long: `Init writes a commented schema template for a table. It reads the column names
 and, for Parquet and databases, the types. It reads no row. Replace each ___ by
 what is known about the cells. If there is a codebook, init takes these facts
 from it. For columns with well-known names it proposes bounds in comments.
 
 A CSV file without a header begins with a person's record, so init does not open
-it. Pass --no-header and the number of columns.`,
-		Example: `  discreet schema init patients.csv > patients.yaml
-  discreet schema init patients.csv --codebook codes.csv --role private > patients.yaml
-  discreet schema init "postgres://me@host/db?table=patients" > patients.yaml
-  discreet schema init bank-full.csv.gz --delimiter ';' > bank.yaml
-  discreet schema init adult.data.gz --no-header --columns 15 > adult.yaml`,
+it. Pass --no-header and the number of columns. If the header has no comma but
+a semicolon, a tab or a bar, that is the delimiter.`,
+		Example: `  discreet schema init patients.csv --out patients.yaml
+  discreet schema init patients.csv --codebook codes.csv --role private --out patients.yaml
+  discreet schema init "postgres://me@host/db?table=patients" --out patients.yaml
+  discreet schema init adult.data.gz --no-header --columns 15 --out adult.yaml`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return i.draftSchema(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			i.findsDelimiter = !c.Flags().Changed("delimiter") && !i.noHeader
+			return i.draftSchema(c.Context(), args[0])
+		},
 	}
+	c.Flags().StringVar(&i.out, "out", "", "the `file` to write (default standard output)")
+	c.Flags().BoolVar(&i.header, "header", false, "the first record names the columns, although its words look like cells")
 	c.Flags().StringVar(&i.delimiter, "delimiter", ",", `the `+"`character`"+` between cells; \t for a tab`)
 	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
 	c.Flags().StringVar(&i.encoding, "encoding", "", "the `name` of the encoding of a file that is not UTF-8:\n"+
@@ -69,6 +79,7 @@ it. Pass --no-header and the number of columns.`,
 	c.Flags().StringVar(&i.draft.Role, "role", "", "the `role` of each column without a role in the codebook; must be private")
 	cli.ReadsArguments(c)
 	cli.Reads(c, "codebook", "types", "public-sample")
+	cli.Writes(c, "out")
 	return c
 }
 
@@ -89,14 +100,44 @@ func (i *schemaInit) draftSchema(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = i.Stdout.Write(text)
-	return err
+	if i.out == "" {
+		_, err = i.Stdout.Write(text)
+		return err
+	}
+	return i.WriteFile(i.out, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// delimiters are tried in this order if a header has none of those before.
+var delimiters = []rune{',', ';', '\t', '|'}
+
+// readNames reads the header, and finds the delimiter in it if none was given.
+func (i *schemaInit) readNames(ctx context.Context, path string, d *schema.Dialect) (names []string, err error) {
+	if names, err = dataset.ReadHeader(ctx, path, *d); err != nil || len(names) != 1 || !i.findsDelimiter {
+		return names, err
+	}
+	for _, r := range delimiters {
+		with := *d
+		with.Delimiter = r
+		if other, err := dataset.ReadHeader(ctx, path, with); err == nil && len(other) > 1 {
+			i.Say("schema init: took %q as the delimiter: the header has it, and no comma", string(r))
+			*d = with
+			return other, nil
+		}
+	}
+	return names, nil
 }
 
 func (i *schemaInit) fromHeader(ctx context.Context, path string, d schema.Dialect) ([]byte, error) {
-	names, err := dataset.ReadHeader(ctx, path, d)
+	names, err := i.readNames(ctx, path, &d)
 	if err != nil {
 		return nil, err
+	}
+	if !i.header && schema.LookLikeCells(names) {
+		return nil, &dp.ParamError{Op: "schema init", Param: "header", Want: "must name the columns, and its words look like cells of a " +
+			"row: is the first record the names?", Hint: "give --header if it is, or --no-header --columns N if it is a person's record"}
 	}
 	var book schema.Codebook
 	if i.codebook != "" {
@@ -130,6 +171,8 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 		return d, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}
 	}
 	switch {
+	case i.noHeader && i.header:
+		return bad("header", "must not be given with --no-header", nil, "")
 	case i.noHeader && i.columns == 0:
 		return bad("columns", "must be given with --no-header", nil, "for example --columns 15, the label included")
 	case i.noHeader && (i.codebook != "" || i.types != "" || i.draft != schema.DraftOptions{} || i.sample != ""):

@@ -433,14 +433,43 @@ var counted = words("last|past|prior|previous|next|per|since|within|in|of|over|b
 	"count|counts|total|sum|mean|average|avg|median|min|max|rate|ratio|days|hours|weeks|months|years|visits|admissions|" +
 	"pro|letztes|anzahl|nombre|par")
 
-// Propose returns the possible content of a column with a well-known name; "" for others.
+// spelledCode matches a code and its meaning in a name such as sex_0male_1female.
+var spelledCode = regexp.MustCompile(`(?:^|[_\s(,;/])(\d{1,2})\s?[=:-]?\s?\pL+`)
+
+// Propose returns the possible content of a column with a well-known name; "" for others. A name that spells codes has
+// those codes.
 func Propose(name string) string {
+	var codes []string
+	for _, m := range spelledCode.FindAllStringSubmatch(name, -1) {
+		if code := strconv.Quote(m[1]); !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	if len(codes) > 1 {
+		return "category: {levels: [" + strings.Join(codes, ", ") + "], missing: true}"
+	}
 	for _, k := range wellKnown {
 		if k.name.MatchString(name) && (k.lines == Identifier || !counted.MatchString(name)) {
 			return k.lines
 		}
 	}
 	return ""
+}
+
+// cellWords are words that tables hold in cells and seldom use as names of columns.
+var cellWords = words("yes|no|male|female|man|woman|ja|nein|oui|non|si|sí|männlich|weiblich|homme|femme|unknown|other|low|medium|high|" +
+	"positive|negative|married|single|divorced|widowed")
+
+// LookLikeCells reports whether at least two names of columns are words that tables hold in cells: a file without a header
+// begins with a person's record, which no schema may show.
+func LookLikeCells(names []string) bool {
+	found := 0
+	for _, name := range names {
+		if name = strings.TrimSpace(name); cellWords.FindString(name) == name && name != "" {
+			found++
+		}
+	}
+	return found > 1
 }
 
 // commentProposal writes a proposal as a comment in a template; "" if there is none.

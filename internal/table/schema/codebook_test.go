@@ -247,3 +247,32 @@ func TestProposalsAreForWholeNames(t *testing.T) {
 		t.Error("an identifier is not seen")
 	}
 }
+
+// A name that spells codes proposes these codes, not the usual words for what it names.
+func TestProposalsOfSpelledCodes(t *testing.T) {
+	for name, want := range map[string]string{"sex_0male_1female": `["0", "1"]`, "gender (1=m, 2=f)": `["1", "2"]`,
+		"outcome 0 dead 1 alive": `["0", "1"]`} {
+		if got := Propose(name); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, not %s", name, got, want)
+		}
+	}
+	for _, name := range []string{"q1_2x", "hba1c", "covid19_test_2nd", "day_28_mortality"} {
+		if got := Propose(name); strings.HasPrefix(got, "category") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// Names that are words of cells are taken for a row: two at least, since one may well name a column.
+func TestNamesThatLookLikeCells(t *testing.T) {
+	for _, names := range [][]string{{"male", "yes", "Berlin"}, {"Female", "No"}, {" low", "ja", "x"}} {
+		if !LookLikeCells(names) {
+			t.Errorf("%v: taken for names", names)
+		}
+	}
+	for _, names := range [][]string{{"sex", "yes", "town"}, {"age", "income", "label"}, {"low income", "high school", "no visits"}, nil} {
+		if LookLikeCells(names) {
+			t.Errorf("%v: taken for cells", names)
+		}
+	}
+}

@@ -38,8 +38,9 @@ ledgers are those of discreet, which reads and scores the models.`,
 		Example: `  discreet-lab experiment list
   discreet-lab experiment run shen/fig2a --out figures
   discreet-lab report figures --out report.html
+  discreet-lab boost --data t.csv --schema t.yaml --epsilon 4 --not-private --model m.json
   discreet-lab train --data t.csv --schema t.yaml --learner pate --epsilon 1 --model m.json`,
 	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newFloorCommand(), a.newReportCommand(), a.newCoverageCommand(), a.newCensusCommand(), a.NewPlanCommand(),
 		a.NewTrainCommand(),
-		a.NewAuditCommand(), a.newAttackCommand(), a.newCompareCommand())
+		a.NewAuditCommand(), a.newAttackCommand(), a.newBoostCommand(), a.newCompareCommand())
 }

@@ -29,19 +29,22 @@ var reading = map[string]string{
 	"audit --neighbours": "audit --command cat_{data} --neighbours FILE,FILE --epsilon 1 --runs 64",
 	"compare --data":     with(compareLine, "--data FILE"),
 	"compare --schema":   with(compareLine, "--schema FILE"),
+	"boost --data":       with(boostLine, "--data FILE"),
+	"boost --schema":     with(boostLine, "--schema FILE"),
 	"attack --data":      with(attackLine, "--data FILE"),
 	"attack --schema":    with(attackLine, "--schema FILE"),
 }
 
 const (
 	compareLine = "compare --data census.csv --schema census.yaml --learners brc --epsilons 1 --repeats 1 --not-private"
+	boostLine   = "boost --data census.csv --schema census.yaml --epsilon 4 --owners 20 --rounds 2 --not-private --model b.json"
 	attackLine  = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --targets 2 --runs 40 --not-private"
 )
 
 func TestEveryFileFlagIsTried(t *testing.T) {
 	for what := range namedFiles(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard})) {
 		command, flag, _ := strings.Cut(what, " ")
-		if slices.Contains(commands.Laboratory, command) && reading[what] == "" && flag != "--out" {
+		if (command == "boost" || slices.Contains(commands.Laboratory, command)) && reading[what] == "" && flag != "--out" && flag != "--model" {
 			t.Errorf("%s names a file and is not tried", what)
 		}
 	}
@@ -66,7 +69,7 @@ func TestNoStreamShowsAProtectedCell(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	given := listFiles(t, dir)
 	for _, line := range []string{
-		compareLine + " --out compared", attackLine,
+		compareLine + " --out compared", attackLine, boostLine,
 		"compare --data visits.csv --schema visits.yaml --learners additive --epsilons 4 --repeats 1 --not-private",
 		"attack --data visits.csv --schema visits.yaml --learner additive --epsilon 4 --targets 2 --runs 40 --not-private " +
 			"--out roc.svg",

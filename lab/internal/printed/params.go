@@ -41,6 +41,8 @@ type Params struct {
 	Reg, Clip float64
 	// WeightCap bounds the weight of a record, in mean weights; 0: 4.
 	WeightCap float64
+	// Holders compute the sums of lines 11, 12 and 18 from shares, each of which says nothing; 0: sums in the clear.
+	Holders int
 	// Perturb, if it is given, takes the place of the mechanism: a vector in
 	// [-1, 1] in, an unbiased estimate of it out. Experiments use it for the
 	// continuous mechanisms of the paper, and for none at all.
@@ -72,7 +74,7 @@ type Attribute struct {
 }
 
 func (p *Params) settleRounds(tab *dataset.Table) error {
-	const op = "printed"
+	const op = "boost"
 	if p.Owners == 0 {
 		p.Owners = tab.Rows
 	}
@@ -110,6 +112,8 @@ func (p *Params) settleRounds(tab *dataset.Table) error {
 			Want: "must be the rows: owners of several samples would report as often", Got: p.Owners}
 	case p.Rounds < 1:
 		return &dp.ParamError{Op: op, Param: "rounds", Want: "must be at least 1", Got: p.Rounds}
+	case p.Holders < 0:
+		return &dp.ParamError{Op: op, Param: "holders", Want: "must be at least 0", Got: p.Holders}
 	case p.Bins < 2:
 		return &dp.ParamError{Op: op, Param: "bins", Want: "must be at least 2", Got: p.Bins}
 	case !(p.Reg > 0) || !(p.Clip > 0):

@@ -127,9 +127,9 @@ func TestLocalRegression(t *testing.T) {
 		if err := p.settleRounds(tab); err != nil {
 			t.Fatal(err)
 		}
-		r := &run{Params: p, tab: tab, classes: 2, weights: make([]float64, tab.Rows), most: 1}
-		for i := range r.weights {
-			r.weights[i] = 0.3 + 0.01*float64(i)
+		r := &run{Params: p, tab: tab, classes: 2, weights: NewWeights(tab.Rows, 2, owners, InTheClear), most: 1}
+		for i := range r.weights.Of {
+			r.weights.Of[i] = 0.3 + 0.01*float64(i)
 		}
 		l, err := newLinear(r)
 		if err != nil {
@@ -165,6 +165,28 @@ func TestLocalRegression(t *testing.T) {
 				if math.Abs(theta[j]) > 1/p.Reg {
 					t.Fatalf("owner %d of %d: coefficient %g beyond the range %g", o, owners, theta[j], 1/p.Reg)
 				}
+			}
+		}
+	}
+}
+
+// Algorithm 2 over secret sums makes the rounds of sums in the clear, to the unit of the sums.
+func TestSharesGiveTheSameRounds(t *testing.T) {
+	for _, c := range []Classifier{Stump, Logistic} {
+		var rounds [2][]Round
+		for i, holders := range []int{0, 4} {
+			_, err := Run(context.Background(), people(t, 120), Params{Classifier: c, Epsilon: 8 * dp.Nano, Rounds: 3, Owners: 12,
+				Holders: holders, Perturb: identity, Source: replay.Seeded(5, "x"),
+				Trace: func(r Round) { rounds[i] = append(rounds[i], r) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k, clear := range rounds[0] {
+			if secret := rounds[1][k]; math.Abs(clear.Err-secret.Err) > 1e-12 || math.Abs(clear.Vote-secret.Vote) > 1e-11 ||
+				clear.Chosen != secret.Chosen {
+				t.Errorf("%s, round %d: error %g and vote %g by shares, %g and %g in the clear", c, k+1, secret.Err, secret.Vote,
+					clear.Err, clear.Vote)
 			}
 		}
 	}
@@ -217,6 +239,8 @@ func TestParamsRefuse(t *testing.T) {
 		{Classifier: Centroid, Epsilon: dp.Nano, Rounds: 1, Owners: 50},
 		{Classifier: Stump, Epsilon: dp.Nano, Rounds: 2, Group: 51},
 		{Classifier: Stump, Rounds: 1},
+		{Classifier: Stump, Epsilon: dp.Nano, Rounds: 1, Holders: -1},
+		{Classifier: Stump, Epsilon: dp.Nano, Rounds: 1, Holders: 1},
 		{Classifier: Stump, Epsilon: dp.Nano, Rounds: 1, Mechanism: "oue"},
 		{Classifier: Logistic, Epsilon: dp.Nano, Rounds: 1, Reg: -1},
 		{Classifier: Stump, Epsilon: dp.Nano, Rounds: 1, WeightCap: math.NaN()},

@@ -21,8 +21,8 @@ type run struct {
 	Params
 	tab     *dataset.Table
 	classes int
-	weights []float64 // of the rows, mean 1 (lines 3 and 20, times the number of rows)
-	most    float64   // public bound on weights in this round: W_t
+	weights *Weights
+	most    float64 // public bound on weights in this round: W_t
 	exit    *mech.Exit
 }
 
@@ -41,12 +41,13 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*model.Model, error
 		return nil, err
 	}
 	r := &run{
-		Params: p, tab: tab, classes: tab.Schema.Classes(), weights: make([]float64, tab.Rows), most: 1,
-		exit: mech.NewExit(p.Source),
+		Params: p, tab: tab, classes: tab.Schema.Classes(), most: 1, exit: mech.NewExit(p.Source),
 	}
-	for i := range r.weights {
-		r.weights[i] = 1
+	sum := InTheClear
+	if p.Holders > 0 {
+		sum = OverShares(p.Holders, p.Source)
 	}
+	r.weights = NewWeights(tab.Rows, r.classes, p.Owners, sum)
 	var b base
 	var err error
 	switch p.Classifier {
@@ -72,7 +73,9 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*model.Model, error
 		if err != nil {
 			return nil, err
 		}
-		r.reweighRows(answers, &trace)
+		if err := r.reweighRows(ctx, answers, &trace); err != nil {
+			return nil, err
+		}
 		if trace.Vote > 0 {
 			b.keep(trace.Vote)
 		}
@@ -86,40 +89,25 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*model.Model, error
 	return out, nil
 }
 
-// reweighRows is lines 11 to 21: the exact error of all owners, the vote, new weights.
-// A member no better than chance is dropped, and the weights stay.
-func (r *run) reweighRows(answers func(int) uint8, t *Round) {
-	wrong, n := 0.0, float64(r.tab.Rows)
+// reweighRows is lines 11 to 21.
+func (r *run) reweighRows(ctx context.Context, answers func(int) uint8, t *Round) error {
 	miss := make([]bool, r.tab.Rows)
-	for i, w := range r.weights {
-		if miss[i] = answers(i) != r.tab.Labels[i]; miss[i] {
-			wrong += w
-		}
+	for i := range miss {
+		miss[i] = answers(i) != r.tab.Labels[i]
 	}
-	t.Err = wrong / n
-	err := math.Min(math.Max(t.Err, 1/(2*n)), 1-1/(2*n))
-	vote := math.Log((1-err)/err) + math.Log(float64(r.classes-1))
-	if !(vote > 0) {
-		return
+	err, vote, growth, failed := r.weights.Update(ctx, miss)
+	if failed != nil {
+		return failed
 	}
-	t.Vote = vote
-	sum := 0.0
-	for i := range r.weights {
-		if miss[i] {
-			r.weights[i] *= math.Exp(vote)
-		}
-		sum += r.weights[i]
+	t.Err, t.Vote = err, vote
+	if vote > 0 { // the sum is released, and so is what a weight can be at most
+		r.most = math.Max(1, math.Min(r.WeightCap, r.most*math.Exp(vote)/growth))
 	}
-	for i := range r.weights {
-		r.weights[i] *= n / sum
-	}
-	// The sum is released, and so is what a weight can be at most.
-	r.most = math.Min(r.WeightCap, r.most*math.Exp(vote)*n/sum)
-	r.most = math.Max(r.most, 1)
+	return nil
 }
 
 // rowShare is a row's weight over the public bound, in [0, 1].
-func (r *run) rowShare(row int) float64 { return math.Min(r.weights[row], r.most) / r.most }
+func (r *run) rowShare(row int) float64 { return math.Min(r.weights.Of[row], r.most) / r.most }
 
 // sumReports is Algorithm 4 for a group: it adds up the perturbed vectors of owners; fill writes
 // owner o's to x, which is zero before.
@@ -161,19 +149,19 @@ func (r *run) sumReports(ctx context.Context, dim int, group []int,
 	return total, nil
 }
 
-// ownerRows are the first row of owner o and the first of the next.
-func (r *run) ownerRows(o int) (from, to int) {
-	return o * r.tab.Rows / r.Owners, (o + 1) * r.tab.Rows / r.Owners
-}
+func (r *run) ownerRows(o int) (from, to int) { return r.weights.ownerRows(o) }
 
 func (r *run) privacyStatement() model.Privacy {
 	p := model.Privacy{
 		Scope: dp.Nothing, Relation: dp.ReplaceOne, Unit: r.tab.Schema.Unit, NotPrivate: true,
-		Statement: fmt.Sprintf("Mode paper: trained as Wang and Chang print it. One vector of each owner was perturbed "+
+		Statement: fmt.Sprintf("Trained by Algorithm 2 of Wang and Chang, as printed. One vector of each owner was perturbed "+
 			"at epsilon %s; what else owners sent was not, so there is no guarantee for an owner.", r.Epsilon),
 		Unprotected: []string{"the exact sums of weighted errors of all owners in every round, and what differences of " +
 			"them tell about one owner"},
 		Seeded: r.Source.Seeded(),
+	}
+	if r.Holders > 0 {
+		p.Statement += fmt.Sprintf(" What an owner added to those sums was shared among %d holders.", r.Holders)
 	}
 	switch r.Classifier {
 	case Stump:

@@ -141,7 +141,7 @@ func (s *stumps) askMajorities(attr int, group []int) (label [2]uint8) {
 		own := make([]float64, 2*s.classes)
 		from, to := s.ownerRows(o)
 		for i := from; i < to; i++ {
-			own[int(s.sideOf(attr, i))*s.classes+int(s.tab.Labels[i])] += s.weights[i]
+			own[int(s.sideOf(attr, i))*s.classes+int(s.tab.Labels[i])] += s.weights.Of[i]
 		}
 		for b := range 2 {
 			branch := own[b*s.classes : (b+1)*s.classes]

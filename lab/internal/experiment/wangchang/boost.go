@@ -3,25 +3,23 @@
 package wangchang
 
 import (
-	"math"
+	"context"
 
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/lab/internal/printed"
 )
 
-// boosting is what Algorithm 2 keeps over all owners' rows, and what came of it
-// on the test rows. Weights have a mean of 1: the paper's times the number of
-// rows, which is public.
+// boosting is Algorithm 2 over all owners' rows, and what came of it on the test rows. Sums are in the clear.
 type boosting struct {
+	*printed.Weights
 	y       []uint8
 	classes int
-	weight  []float64
 	votes   []float64 // by test row and class
 }
 
 func newBoosting(train, test labelled) *boosting {
-	b := &boosting{y: train.y, classes: train.classes, weight: onesOf(len(train.y)),
-		votes: make([]float64, len(test.y)*train.classes)}
-	return b
+	return &boosting{printed.NewWeights(len(train.y), train.classes, 1, printed.InTheClear), train.y, train.classes,
+		make([]float64, len(test.y)*train.classes)}
 }
 
 func onesOf(n int) []float64 {
@@ -33,33 +31,15 @@ func onesOf(n int) []float64 {
 }
 
 // addClassifier is lines 11 to 21 for a base classifier that answers said on the training
-// rows and tested on the test rows. Error and weights are exact sums over all
-// owners, as printed. A classifier no better than guessing gets no vote, for
-// which the paper has no rule.
+// rows and tested on the test rows.
 func (b *boosting) addClassifier(said, tested []uint8) {
-	wrong, all := 0.0, 0.0
-	for i, w := range b.weight {
-		all += w
-		if said[i] != b.y[i] {
-			wrong += w
-		}
+	miss := make([]bool, len(said))
+	for i, c := range said {
+		miss[i] = c != b.y[i]
 	}
-	k := float64(b.classes)
-	// One row right or wrong at the ends, where the logarithm has none.
-	err := min(max(wrong/all, 0.5/float64(len(b.y))), 1-0.5/float64(len(b.y)))
-	vote := math.Log((1-err)/err) + math.Log(k-1)
-	if !(vote > 0) {
-		return
-	}
-	up, sum := math.Exp(vote), 0.0
-	for i := range b.weight {
-		if said[i] != b.y[i] {
-			b.weight[i] *= up
-		}
-		sum += b.weight[i]
-	}
-	for i := range b.weight {
-		b.weight[i] *= float64(len(b.weight)) / sum
+	_, vote, _, err := b.Update(context.Background(), miss)
+	if err != nil { // sums in the clear do not fail
+		panic("wangchang: " + err.Error())
 	}
 	for i, c := range tested {
 		b.votes[i*b.classes+int(c)] += vote

@@ -16,8 +16,8 @@ import (
 func TestBoostingByHand(t *testing.T) {
 	b := newBoosting(labelled{y: []uint8{0, 1, 2, 2}, classes: 3}, labelled{y: []uint8{0, 1}})
 	b.addClassifier([]uint8{0, 1, 2, 1}, []uint8{0, 2})
-	if want := []float64{4.0 / 9, 4.0 / 9, 4.0 / 9, 24.0 / 9}; !alike(b.weight, want) {
-		t.Errorf("weights %v, want %v", b.weight, want)
+	if want := []float64{4.0 / 9, 4.0 / 9, 4.0 / 9, 24.0 / 9}; !alike(b.Of, want) {
+		t.Errorf("weights %v, want %v", b.Of, want)
 	}
 	if v := math.Log(6); !alike(b.votes, []float64{v, 0, 0, 0, 0, v}) {
 		t.Errorf("votes %v", b.votes)
@@ -26,9 +26,9 @@ func TestBoostingByHand(t *testing.T) {
 		t.Errorf("error %g", e)
 	}
 	// Two mistakes with 28 of 36 by weight: worse than guessing among three.
-	before := slices.Clone(b.weight)
+	before := slices.Clone(b.Of)
 	b.addClassifier([]uint8{0, 2, 2, 1}, []uint8{1, 1})
-	if !slices.Equal(b.weight, before) || b.votes[1] != 0 {
+	if !slices.Equal(b.Of, before) || b.votes[1] != 0 {
 		t.Error("a classifier that guesses got a vote")
 	}
 	// No mistake at all has a finite vote.

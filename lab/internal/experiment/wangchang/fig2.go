@@ -103,7 +103,7 @@ func boostLogistic(r frame.Repeat, p frame.Point, set localImages) frame.Measure
 	n := len(order) / boostedBy
 	b := newBoosting(set.train, set.test)
 	for m := range boostedBy {
-		f := fitOwners(set.train, order[m*n:(m+1)*n], imageOwners/boostedBy, b.weight)
+		f := fitOwners(set.train, order[m*n:(m+1)*n], imageOwners/boostedBy, b.Of)
 		parameters := f.meanOfOwners(make, false, src)
 		b.addClassifier(classifyRows(set.train, parameters), classifyRows(set.test, parameters))
 	}

@@ -89,7 +89,7 @@ func boostCentroids(ctx context.Context, r frame.Repeat, p frame.Point, of sampl
 		if err := ctx.Err(); err != nil {
 			return frame.Measurement{}, err
 		}
-		c := perturbCentroids(of.train, order[m*n:(m+1)*n], b.weight, most, law, byWeight, src)
+		c := perturbCentroids(of.train, order[m*n:(m+1)*n], b.Of, most, law, byWeight, src)
 		b.addClassifier(nearestClass(of.train, c), nearestClass(of.test, c))
 		out.Values = append(out.Values, frame.Value{Metric: errorName(m + 1), Value: b.errorRate(of.test.y)})
 		most = centroidsMost

@@ -81,14 +81,14 @@ func (t table) boostStumps(ctx context.Context, r frame.Repeat, p frame.Point, t
 		}
 		var s stump
 		if p.Epsilon == 0 {
-			s = train.exactStump(order, b.weight)
+			s = train.exactStump(order, b.Of)
 			for _, i := range impurities {
 				if i.series == p.Series {
-					s = train.purestStump(order, b.weight, i.of)
+					s = train.purestStump(order, b.Of, i.of)
 				}
 			}
 		} else {
-			s = train.printedStump(order[round*n:(round+1)*n], t.owners, b.weight, most,
+			s = train.printedStump(order[round*n:(round+1)*n], t.owners, b.Of, most,
 				m.make(2*train.d, p.Epsilon.Float()), src)
 		}
 		b.addClassifier(s.predictRows(train), s.predictRows(test))

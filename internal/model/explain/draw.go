@@ -179,16 +179,22 @@ func (d *drawing) addSteps(bins []Bin, places []float64, y func(float64) float64
 
 const letter = 6.2 // width of a digit in units
 
-// edgeTicks labels the bounds and as many edges as fit.
+// edgeTicks labels the bounds and the roundest number of as many bins as fit, where it lies between their edges.
 func edgeTicks(c *schema.Column, bins []Bin, cuts []float64, x func(float64) float64) (out []tick) {
 	n := len(bins)
 	last := amountText(c, *bins[n-1].To)
 	end := x(1) - letter*float64(len([]rune(last))) - 8
 	free := x(0) - 1
 	for b := range n {
-		text := amountText(c, *bins[b].From)
+		from, to := *bins[b].From, *bins[b].To
+		v := from
+		if b > 0 {
+			v = roundestIn(from, to, c.Integer || c.Date != "")
+		}
+		text := amountText(c, v)
 		half := letter * float64(len([]rune(text))) / 2
-		t := tick{At: x(cuts[b]), From: x(cuts[b]), Anchor: "middle"}
+		at := x(cuts[b] + (cuts[b+1]-cuts[b])*(v-from)/(to-from))
+		t := tick{At: at, From: at, Anchor: "middle"}
 		left, right := t.At-half, t.At+half
 		if b == 0 {
 			t.Anchor = "start"
@@ -201,6 +207,35 @@ func edgeTicks(c *schema.Column, bins []Bin, cuts []float64, x func(float64) flo
 		}
 	}
 	return append(out, tick{At: x(1), From: x(1), Anchor: "end", Text: last})
+}
+
+// roundestIn returns the number in the lower part of low to high that is a multiple of the largest of 1, 2, 5, 10, 20 and
+// so on, or of their tenths; low if there is none. whole allows whole numbers alone.
+func roundestIn(low, high float64, whole bool) float64 {
+	most := math.Max(math.Abs(low), math.Abs(high))
+	if digit := math.Pow(10, math.Floor(math.Log10(math.Abs(low)))); math.Round(low/digit)*digit == low && (!whole || low == math.Floor(low)) {
+		return low // of one digit
+	}
+	if end := (low + high) / 2; low > 0 {
+		high = math.Sqrt(low * high)
+	} else if !whole || end > math.Ceil(low) {
+		high = end
+	}
+	if first := math.Ceil(low); whole {
+		high = math.Max(high, first+0.5)
+	}
+	for power := math.Ceil(math.Log10(most)); power > -12 && (!whole || power >= 0); power-- {
+		for _, first := range []float64{1, 0.5, 0.2} {
+			step := first * math.Pow(10, power)
+			if whole && step < 1 {
+				break
+			}
+			if v := math.Ceil(low/step) * step; v < high {
+				return v
+			}
+		}
+	}
+	return low
 }
 
 // roundTicks labels round numbers within the bounds: powers of ten on a logarithmic axis, and the

@@ -119,6 +119,34 @@ func TestTicksAreRound(t *testing.T) {
 	}
 }
 
+// Where all bins are drawn equally wide, an axis has the roundest numbers within them.
+func TestTicksOfEqualBinsAreRound(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		whole     bool
+		want      float64
+	}{{1.517, 4.686, true, 2}, {4.686, 13.2, true, 5}, {-3.2, 2.2, true, -2}, {97.5, 98.4, true, 98}, {1.517, 1.686, false, 1.55}, {1e5, 1e6, true, 1e5},
+		{0.5, 1.5, true, 1}, {10.00001, 10.00002, false, 10.00001}, {0, 0.3, false, 0}, {380.2, 1170.9, true, 500}, {11, 1e5, true, 1000}} {
+		if got := roundestIn(c.low, c.high, c.whole); math.Abs(got-c.want) > 1e-4*math.Abs(c.want) || got < c.low || got >= c.high {
+			t.Errorf("from %g to %g: %g, not %g", c.low, c.high, got, c.want)
+		}
+	}
+	column := schema.Column{Name: "visits", Upper: 900, Integer: true}
+	var bins []Bin
+	var cuts []float64
+	edges := []float64{0, 0.5, 1.517, 4.686, 13.2, 40.7, 131.4, 900}
+	for b := range len(edges) - 1 {
+		bins, cuts = append(bins, Bin{Cut: Cut{From: &edges[b], To: &edges[b+1]}}), append(cuts, float64(b)/7)
+	}
+	var texts []string
+	for _, tick := range edgeTicks(&column, bins, append(cuts, 1), func(cut float64) float64 { return 40 + 308*cut }) {
+		texts = append(texts, tick.Text)
+	}
+	if got := strings.Join(texts, " "); got != "0 1 2 5 20 50 200 900" {
+		t.Errorf("ticks %s", got)
+	}
+}
+
 // A public column beside a protected label is read through noise too, and the legend of a page says so.
 func TestLegendOfPublicColumnsBesideAProtectedLabel(t *testing.T) {
 	for scope, want := range map[dp.Scope]string{

@@ -20,7 +20,7 @@ import (
 // every command is asked of all.
 
 // shared are commands that both programs have.
-var shared = []string{"keygen", "version"}
+var shared = []string{"demo", "keygen", "version"}
 
 // newNetRoot is the tree of discreet-net.
 func newNetRoot(c *cli.App) *cobra.Command {
@@ -30,6 +30,13 @@ func newNetRoot(c *cli.App) *cobra.Command {
 // newBoth is one tree with the commands of discreet and of discreet-net.
 func newBoth(c *cli.App) *cobra.Command {
 	root, net := newRoot(c), newNetRoot(c)
+	if demo, _, err := net.Find([]string{"demo"}); err == nil {
+		own, _, _ := root.Find([]string{"demo"})
+		for _, kind := range demo.Commands() {
+			demo.RemoveCommand(kind)
+			own.AddCommand(kind)
+		}
+	}
 	for _, c := range net.Commands() {
 		if c.Hidden || slices.Contains(shared, c.Name()) {
 			continue

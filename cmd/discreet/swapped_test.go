@@ -180,6 +180,12 @@ var reading = map[string]string{
 	"owner --anchors":           "", // opened as that of owner keys is
 	"owner --data":              "", // read as train's is, once an aggregator has told the task
 	"owner keys --book":         "owner keys --book FILE --lifetime-epsilon 1",
+	"demo people --data":        "demo people --schema census.yaml --data FILE --save trial",
+	"demo people --schema":      "demo people --data census.csv --schema FILE --save trial",
+	"demo sites --data":         "demo sites --schema census.yaml --data FILE --save trial",
+	"demo sites --schema":       "demo sites --data census.csv --schema FILE --save trial",
+	"demo votes --data":         "demo votes --schema census.yaml --data FILE --save trial",
+	"demo votes --schema":       "demo votes --data census.csv --schema FILE --save trial",
 	"site init --sites":         with(siteInitLine, "--sites FILE"),
 	"site init --schema":        with(siteInitLine, "--schema FILE"),
 	"site kit --sites":          with(siteKitLine, "--sites FILE"),
@@ -345,7 +351,7 @@ var networkCommands = sync.OnceValue(func() (names []string) {
 
 // programOf is the tree of the program that has a command: it is made in half the time of both.
 func programOf(command string) func(*cli.App) *cobra.Command {
-	if slices.Contains(networkCommands(), command) {
+	if command == "demo" || slices.Contains(networkCommands(), command) { // discreet demo reads nothing
 		return newNetRoot
 	}
 	return newRoot

@@ -26,7 +26,7 @@ see together. People perturb their own answers or share secret sums.
 Institutions vote on public rows, or add up noisy sums. Ledgers, schemas and
 models are those of discreet. Exit codes: 0 success, 1 error, 2 invalid command
 line, 3 budget refused, 4 site check: the schema does not fit.`,
-		Example: `  discreet-net certs trial --dir certs
+		Example: `  discreet-net demo sites
   discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
   discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,
 	}, []commands.Group{
@@ -34,9 +34,9 @@ line, 3 budget refused, 4 site check: the schema does not fit.`,
 			a.newPartyCommand(), a.newCombineCommand()}},
 		{Title: "People who perturb at home", Commands: []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(),
 			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
-		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},
+		{Title: "Both", Commands: []*cobra.Command{a.newDemoCommand(), a.newCertsCommand()}},
 	}, a.NewKeygenCommand("discreet-net"))
-	commands.NameProgram(root, "discreet", "audit", "budget", "card", "demo", "doctor", "evaluate",
+	commands.NameProgram(root, "discreet", "audit", "budget", "card", "doctor", "evaluate",
 		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train",
 		"ui", "verify")
 	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)

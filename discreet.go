@@ -997,19 +997,13 @@ type PrivateReport struct {
 	// "accuracy_difference", the second model's number minus the first one's, and each model's own
 	// numbers, named "auc_first", "auc_second" and so on.
 	Numbers map[string]Estimate
-	// Groups are those of By, if it was given. Intervals of all numbers of all groups hold together.
-	Groups []GroupReport
+	// Groups are the numbers of each group of By by its name, if By was given: "accuracy", "positive_rate", "predicted_rate",
+	// "recall", "auc" and "score_minus_rate", the mean score less the positive rate. Intervals of all of them hold together. A
+	// group is empty if the released counts do not tell it from one with hardly any rows.
+	Groups map[string]map[string]Estimate
 	// FromLedger: the job had these numbers already, and the rows of t were not used.
 	FromLedger bool
 	text       string
-}
-
-// GroupReport is what a private evaluation says about one group of rows. Its Numbers are "accuracy", "positive_rate",
-// "predicted_rate", "recall", "auc" and "score_minus_rate", the mean score less the positive rate. They are empty if the
-// released counts do not tell the group from one with hardly any rows.
-type GroupReport struct {
-	Name    string
-	Numbers map[string]Estimate
 }
 
 // String returns the report in words.
@@ -1065,8 +1059,11 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 		Threshold: report.Threshold, FromLedger: run.FromLedger,
 		text: text.String()}
 	out.Numbers = estimatesOf(report.Numbers)
+	if report.Groups != nil {
+		out.Groups = map[string]map[string]Estimate{}
+	}
 	for _, g := range report.Groups {
-		out.Groups = append(out.Groups, GroupReport{g.Name, estimatesOf(g.Numbers)})
+		out.Groups[g.Name] = estimatesOf(g.Numbers)
 	}
 	return out, nil
 }

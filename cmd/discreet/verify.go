@@ -11,26 +11,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/ground/build"
 	"github.com/discreet-dp/discreet/internal/ground/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	sealed "github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/dossier"
 )
 
 func (a *app) newVerifyCommand() *cobra.Command {
-	keys, asJSON := "", false
+	keys, schemaFile, asJSON := "", "", false
 	c := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "check a release: its signature, its files and their numbers",
 		Long: `Verify reads an archive that discreet release wrote. It checks that a trusted key
 signed it, that no byte was changed, and that the model, its card, its statement,
 the ledger's entries and the exports agree. It then lists what the signature
-proves, what the files prove, and what nothing proves.
+proves, what the files prove, and what nothing proves. --schema compares the
+schema's file that was approved with the one that the training was given.
 
 It fails with exit code 1 at the first thing that is wrong. With --json it prints
 who signed and what the model states. It reads no ledger and no row. The page
 docs/verify.html makes the same checks in a browser, but does not compare the
 card, the statement and the exports with those that this program writes.`,
-		Example: `  discreet verify m.zip --keys trusted.pub`,
-		Args:    cobra.ExactArgs(1),
+		Example: `  discreet verify m.zip --keys trusted.pub
+  discreet verify m.zip --keys trusted.pub --schema approved.yaml`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			trusted, err := keyfile.ReadPublic("verify", keys)
 			if err != nil {
@@ -48,6 +51,15 @@ card, the statement and the exports with those that this program writes.`,
 			if err != nil {
 				return fmt.Errorf("%w (file %s)", err, args[0])
 			}
+			if schemaFile != "" {
+				text, err := openfile.Read(schemaFile)
+				if err != nil {
+					return fmt.Errorf("verify: schema: %w", err)
+				}
+				if err := v.CompareSchema(text); err != nil {
+					return fmt.Errorf("%w (file %s)", err, args[0])
+				}
+			}
 			if asJSON {
 				return cli.WriteJSON(a.Stdout, v)
 			}
@@ -56,9 +68,10 @@ card, the statement and the exports with those that this program writes.`,
 		},
 	}
 	c.Flags().StringVar(&keys, "keys", "", "the `file` of the public keys that you trust, in PEM, one or several")
+	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` that was approved: the model must have been trained with it")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cli.ReadsArguments(c)
-	cli.Reads(c, "keys")
+	cli.Reads(c, "keys", "schema")
 	cli.Require(c, "keys")
 	return c
 }

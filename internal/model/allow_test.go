@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -32,23 +33,25 @@ var allowed = map[string]string{
 	"sha256":         format,
 	"body":           format,
 
-	"body.learner":              choice,
-	"body.privacy":              format,
-	"body.privacy.scope":        price,
-	"body.privacy.relation":     declared,
-	"body.privacy.unit":         declared,
-	"body.privacy.epsilon":      price,
-	"body.privacy.epsilon_nano": price,
-	"body.privacy.delta":        price,
-	"body.privacy.delta_femto":  price,
-	"body.privacy.statement":    price,
-	"body.privacy.part_column":  declared,
-	"body.privacy.unprotected":  declared,
-	"body.privacy.claim":        price,
-	"body.privacy.counted":      choice,
-	"body.privacy.seeded":       choice,
-	"body.privacy.not_private":  choice,
-	"body.privacy.overrides":    choice,
+	"body.learner":                    choice,
+	"body.privacy":                    format,
+	"body.privacy.scope":              price,
+	"body.privacy.relation":           declared,
+	"body.privacy.unit":               declared,
+	"body.privacy.epsilon":            price,
+	"body.privacy.epsilon_nano":       price,
+	"body.privacy.delta":              price,
+	"body.privacy.delta_femto":        price,
+	"body.privacy.statement":          price,
+	"body.privacy.part_column":        declared,
+	"body.privacy.unprotected":        declared,
+	"body.privacy.claim":              price,
+	"body.privacy.counted":            choice,
+	"body.privacy.seeded":             choice,
+	"body.privacy.not_private":        choice,
+	"body.privacy.overrides":          choice,
+	"body.privacy.ignored":            declared,
+	"body.privacy.schema_file_sha256": declared,
 
 	"body.privacy.bill":                price,
 	"body.privacy.bill[].release":      price,
@@ -232,7 +235,7 @@ func full() []*Model {
 	votes, logistic := voted(), fitted()
 	p := &votes.Privacy
 	p.Seeded, p.Overrides = true, []string{"the owner's maximum epsilon"}
-	p.PartColumn = "ward"
+	p.PartColumn, p.SchemaFile, p.Ignored = "ward", strings.Repeat("0a", 32), []string{"name"}
 	p.Delta, p.Bill[0].Rho, p.Bill[1].Delta = 1, 1, 1
 	s := votes.Schema
 	s.MaxEpsilon, s.MaxDelta = 100_000_000, 1_000

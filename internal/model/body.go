@@ -73,6 +73,8 @@ type privacyBody struct {
 	Seeded      bool        `json:"seeded"`
 	NotPrivate  bool        `json:"not_private"`
 	Overrides   []string    `json:"overrides"`
+	SchemaFile  string      `json:"schema_file_sha256,omitempty"`
+	Ignored     []string    `json:"ignored,omitempty"`
 	Bill        []dp.Event  `json:"bill"`
 }
 
@@ -95,7 +97,7 @@ func toBody(m *Model) (*body, error) {
 			Epsilon: p.Epsilon.Float(), EpsilonNano: p.Epsilon, Delta: deltaText(p.Delta), DeltaFemto: p.Delta,
 			Statement: p.Statement, PartColumn: p.PartColumn, Unprotected: p.Unprotected, Claim: p.Claim,
 			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
-			Bill: p.Bill,
+			SchemaFile: p.SchemaFile, Ignored: p.Ignored, Bill: p.Bill,
 		},
 		Schema: s,
 		Spaces: []spaceBody{},
@@ -131,6 +133,7 @@ func (b *body) readModel() (*Model, error) {
 			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit, Epsilon: p.EpsilonNano, Delta: p.DeltaFemto,
 			Bill: p.Bill, Claim: p.Claim, Statement: p.Statement, PartColumn: p.PartColumn, Unprotected: p.Unprotected,
 			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
+			SchemaFile: p.SchemaFile, Ignored: p.Ignored,
 		},
 	}
 	var s bytes.Buffer // without the white space, which would count towards the schema's own size limit

@@ -4,6 +4,7 @@ package model
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -159,6 +160,9 @@ func isName(s string) bool {
 	return 0 < len(s) && len(s) <= 64
 }
 
+// digest matches a SHA-256 in hexadecimal.
+var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 func (p *Privacy) checkStatement() error {
 	switch p.Scope {
 	case dp.PrivateFeatures, dp.WholeRow, dp.FeaturesAndLabel, dp.LabelOnly, dp.Party, dp.Nothing:
@@ -173,7 +177,13 @@ func (p *Privacy) checkStatement() error {
 	if p.Unit == "" || p.Statement == "" {
 		return fmt.Errorf("model: privacy: unit and statement must be given")
 	}
-	texts := slices.Concat([]string{p.Unit, p.Statement, p.Claim, p.PartColumn}, p.Unprotected, p.Overrides)
+	if p.SchemaFile != "" && !digest.MatchString(p.SchemaFile) {
+		return fmt.Errorf("model: privacy: schema_file_sha256 must be a SHA-256 in hexadecimal")
+	}
+	if len(p.Ignored) > schema.MaxColumns {
+		return fmt.Errorf("model: privacy: at most %d columns may be ignored (got %d)", schema.MaxColumns, len(p.Ignored))
+	}
+	texts := slices.Concat([]string{p.Unit, p.Statement, p.Claim, p.PartColumn}, p.Unprotected, p.Overrides, p.Ignored)
 	for _, e := range p.Bill {
 		texts = append(texts, e.Release, e.Mechanism)
 	}

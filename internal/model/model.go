@@ -43,6 +43,8 @@ type Privacy struct {
 	Seeded      bool     // randomness was reproducible: never deploy
 	NotPrivate  bool     // trained for comparison, without a guarantee
 	Overrides   []string // limits that the operator exceeded on purpose, e.g. the declared maximum ε
+	SchemaFile  string   // SHA-256 of the schema's file, in hexadecimal; "" if there was no file
+	Ignored     []string // the columns that the schema ignores
 }
 
 // Stated returns the model's statement about its cost.

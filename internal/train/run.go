@@ -5,6 +5,7 @@ package train
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strconv"
@@ -257,6 +258,7 @@ func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Mod
 		describeCohorts(&m.Privacy, t.cohortBy, t.Cohorts)
 	}
 	t.describeExcess(&m.Privacy)
+	t.describeSchema(&m.Privacy)
 	return m, nil
 }
 
@@ -273,6 +275,18 @@ func (t *Training) completePlan(units int) (err error) {
 func (t *Training) describeExcess(p *model.Privacy) {
 	if t.excess != "" {
 		p.Overrides = append(p.Overrides, t.excess)
+	}
+}
+
+// describeSchema records which schema was given, so that a reader can tell whether it is the one that was approved.
+func (t *Training) describeSchema(p *model.Privacy) {
+	if t.SchemaText != nil {
+		p.SchemaFile = fmt.Sprintf("%x", sha256.Sum256(t.SchemaText))
+	}
+	for _, c := range t.Schema.Columns {
+		if c.Role == schema.Ignored {
+			p.Ignored = append(p.Ignored, c.Name)
+		}
 	}
 }
 

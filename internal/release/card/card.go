@@ -38,6 +38,7 @@ type Card struct {
 	NotProtected []string `json:"not_protected" yaml:"not_protected"`
 	Private      []string `json:"private_columns" yaml:"private_columns"` // the private columns that the model reads
 	Public       []string `json:"public_columns" yaml:"public_columns"`
+	Ignored      []string `json:"ignored_columns,omitempty" yaml:"ignored_columns,omitempty"` // by the schema
 	LabelRole    string   `json:"label_is" yaml:"label_is"`
 
 	Mechanisms []Mechanism `json:"mechanisms" yaml:"mechanisms"`
@@ -54,8 +55,10 @@ type Card struct {
 
 	Program  string `json:"card_written_by" yaml:"card_written_by"`
 	Checksum string `json:"model_sha256" yaml:"model_sha256"`
-	Schema   string `json:"-" yaml:"schema_sha256"` // digest of a release's schema.json; not in JSON, which old releases attest
-	Date     string `json:"card_date" yaml:"card_date"`
+	// SchemaFile is the digest of the schema's file as it was given to the training; "" if the model has none.
+	SchemaFile string `json:"schema_file_sha256,omitempty" yaml:"schema_file_sha256,omitempty"`
+	Schema     string `json:"-" yaml:"schema_sha256"` // digest of a release's schema.json; not in JSON, which old releases attest
+	Date       string `json:"card_date" yaml:"card_date"`
 
 	privacy *model.Privacy
 	weight  float64 // δ, as a number
@@ -109,7 +112,7 @@ func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
 		Epsilon: json.Number(p.Epsilon.String()), Delta: json.Number(p.Delta.String()), Counted: p.Counted,
 		NotProtected: p.Unprotected, Program: program, Checksum: hex.EncodeToString(sum[:]), Schema: schemaSum,
 		Date: date.UTC().Format(time.DateOnly), Private: []string{}, Public: []string{}, Mechanisms: []Mechanism{},
-		privacy: p, weight: float64(p.Delta) / dp.Femto,
+		SchemaFile: p.SchemaFile, Ignored: append([]string{}, p.Ignored...), privacy: p, weight: float64(p.Delta) / dp.Femto,
 	}
 	for _, column := range s.Columns {
 		switch column.Role {

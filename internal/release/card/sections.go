@@ -148,8 +148,8 @@ func (c *Card) describeScope() []line {
 	}
 	return append(lines,
 		line{"Label", []string{fmt.Sprintf("%s (%s), one of %s", c.Predicts, c.LabelRole, strings.Join(c.Classes, ", "))}},
-		line{"Left out", []string{"Columns that the schema ignores and columns that the model does not use are not in the " +
-			"model file, so they are not on this card."}})
+		line{"Ignored by the schema", []string{names(c.Ignored)}},
+		line{"Left out", []string{"Columns that the model does not use are not in the model file, so they are not on this card."}})
 }
 
 func (c *Card) describeMethod() []line {
@@ -176,8 +176,8 @@ func (c *Card) describeMethod() []line {
 		lines = append(lines, line{"Choice", []string{words + "."}})
 	}
 	if c.Proof != "" {
-		lines = append(lines, line{"Proof", []string{c.Proof + ", in evidence/guarantees of the program's source. The " +
-			"proofs have not been reviewed outside the project."}})
+		lines = append(lines, line{"Proof", []string{c.Proof + ", in " + c.proofPlace() + ". The proofs have not been reviewed " +
+			"outside the project."}})
 	}
 	if a := c.Audit; a != nil {
 		return append(lines, line{"Audit", []string{fmt.Sprintf("%s: %s. Attacks in %d runs show, with %.4g %% "+
@@ -185,6 +185,16 @@ func (c *Card) describeMethod() []line {
 			"settings.", a.Subject, a.Verdict, a.Runs, 100*a.Confidence, a.LowerBound, a.Claim)}})
 	}
 	return append(lines, line{"Audit", []string{"No result of an audit was given to this card."}})
+}
+
+// proofPlace is the page of the proof at the commit that the program was built from, or where it is if that is not known.
+func (c *Card) proofPlace() string {
+	words := strings.Fields(strings.SplitN(c.Program, ",", 2)[0])
+	page, _, _ := strings.Cut(c.Proof, ":")
+	if commit := words[len(words)-1]; len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == "" {
+		return fmt.Sprintf("https://github.com/discreet-dp/discreet/blob/%s/evidence/guarantees/%s.md", commit, page)
+	}
+	return "evidence/guarantees of the program's source, whose commit this program cannot name"
 }
 
 // describeTraining states when the model was trained.
@@ -257,9 +267,18 @@ func (c *Card) describeCount() []line {
 	return lines
 }
 
+func (c *Card) describeSchemaFile() string {
+	if c.SchemaFile == "" {
+		return "The model file names none."
+	}
+	return "SHA-256 " + c.SchemaFile + ". It is the file that was approved if its SHA-256 is the same; a check of a release " +
+		"compares them."
+}
+
 func (c *Card) describePapers() []line {
 	return []line{
 		{"Model file", []string{"SHA-256 " + c.Checksum}},
+		{"Schema's file as it was given", []string{c.describeSchemaFile()}},
 		{"Schema (schema.json of a release)", []string{"SHA-256 " + c.Schema}},
 		{"Card written by", []string{c.Program}},
 		{"Date of this card", []string{c.Date}},

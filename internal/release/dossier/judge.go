@@ -4,7 +4,9 @@ package dossier
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -30,7 +32,9 @@ type Verdict struct {
 	Delta     json.Number `json:"delta"`
 	Protected string      `json:"protected"`
 	Checksum  string      `json:"model_sha256"`
+	Schema    string      `json:"schema_file_sha256,omitempty"` // of the schema's file as it was given to the training
 	Ledger    *card.Entry `json:"ledger,omitempty"`
+	Approved  bool        `json:"schema_is_the_one_given,omitempty"`
 	Rewritten bool        `json:"texts_rewritten"` // this program made the same texts and exports again
 	Files     []string    `json:"files"`
 
@@ -81,7 +85,7 @@ func Judge(r *release.Release, program string) (*Verdict, error) {
 	}
 	v := &Verdict{Verified: true, Program: said.Program, Made: said.Made, Trained: said.Trained, Learner: c.Learner,
 		Predicts: c.Predicts, Dataset: c.Dataset, Epsilon: c.Epsilon, Delta: c.Delta, Protected: c.Protected,
-		Checksum: c.Checksum, Ledger: c.Entry, Rewritten: sameVersion(said.Program, program), m: m}
+		Checksum: c.Checksum, Schema: c.SchemaFile, Ledger: c.Entry, Rewritten: sameVersion(said.Program, program), m: m}
 	if r.Signer != nil {
 		v.Signer = keyfile.ID(r.Signer)
 	}
@@ -92,6 +96,18 @@ func Judge(r *release.Release, program string) (*Verdict, error) {
 		return nil, err
 	}
 	return v, checkTexts(r, m, c, v.Rewritten)
+}
+
+// CompareSchema refuses a schema's file that is not the one with which the model was trained.
+func (v *Verdict) CompareSchema(file []byte) error {
+	switch sum := fmt.Sprintf("%x", sha256.Sum256(file)); {
+	case v.Schema == "":
+		return notFitting("the model must name its schema's file to compare: it names none")
+	case v.Schema != sum:
+		return notFitting("the schema's file must be the one that the training was given, of SHA-256 %s: this one has %s", v.Schema, sum)
+	}
+	v.Approved = true
+	return nil
 }
 
 // sameVersion reports whether two descriptions are of the same version of the program, on any machine.

@@ -55,6 +55,9 @@ func (v *Verdict) provedWords() (lines []string) {
 			v.Protected))
 	}
 	lines = append(lines, "The card, the statement and the schema are about this model, of SHA-256 "+v.Checksum+".")
+	if v.Approved {
+		lines = append(lines, "The model names the schema's file that you gave, of SHA-256 "+v.Schema+".")
+	}
 	if v.Rewritten {
 		lines = append(lines, "This program, given the model, writes the same card, statement and exports, to the last byte.")
 	} else {

@@ -110,11 +110,7 @@ func writeVerdict(out io.Writer, v *frame.Verdict) error {
 	var b strings.Builder
 	plaintext.Fprintf(&b, "%s: %s (%d repeats, seed %d)\n%s\n", v.Figure, v.Outcome, v.Repeats, v.Seed, v.Reason)
 	for _, c := range v.Checks {
-		mark := "differs"
-		if c.Holds {
-			mark = "holds  "
-		}
-		plaintext.Fprintf(&b, "  %s  %s: paper %s, here %s", mark, c.What, c.Paper, c.Ours)
+		plaintext.Fprintf(&b, "  %-11s  %s: paper %s, here %s", c.Word, c.What, c.Paper, c.Ours)
 		if c.Later != "" {
 			plaintext.Fprintf(&b, " (does not count: %s)", c.Later)
 		}

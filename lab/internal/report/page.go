@@ -98,20 +98,19 @@ type entry struct {
 	Records string // address of records.jsonl; empty for none
 }
 
-// word is an outcome for people.
+// word is an outcome of a figure or a check for people.
 type word struct{ Class, Mark, Text string }
 
 var words = map[string]word{
 	reproduced: {"good", "✓", "reproduced"},
-	partly:     {"part", "◐", "partly reproduced"},
-	not:        {"bad", "✗", "not reproduced"},
-	undecided:  {"open", "?", "undecided"},
+	differs:    {"bad", "✗", "differs"},
+	cannotTell: {"open", "?", "cannot tell"},
 	unjudged:   {"open", "…", "not judged"},
 }
 
 func (v *view) fillPage(p *Page) {
 	v.Ran = len(p.Figures)
-	for _, o := range []string{reproduced, partly, not, undecided, unjudged} {
+	for _, o := range []string{reproduced, differs, cannotTell, unjudged} {
 		n := 0
 		for _, f := range p.Figures {
 			if f.Outcome == o {

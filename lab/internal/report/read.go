@@ -14,9 +14,8 @@ import (
 // Outcomes as verdict.json spells them, and a last one for a figure that has none.
 const (
 	reproduced = "reproduced"
-	partly     = "partly"
-	not        = "not"
-	undecided  = "undecided"
+	differs    = "differs"
+	cannotTell = "cannot tell"
 	unjudged   = ""
 )
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // record is one line of records.jsonl.
@@ -63,9 +64,14 @@ type Check struct {
 	What  string `json:"what"`
 	Paper string `json:"paper"`
 	Ours  string `json:"ours"`
-	Holds bool   `json:"holds"`
+	Word  string `json:"word"`
 	Later string `json:"later"` // why it does not count; empty if it does
 }
+
+// Verdict is the check's word for people.
+func (c Check) Verdict() word { return words[c.Word] }
+
+func isWord(s string) bool { return s == reproduced || s == differs || s == cannotTell }
 
 func readVerdict(text []byte) (*verdict, error) {
 	var v verdict
@@ -75,8 +81,8 @@ func readVerdict(text []byte) (*verdict, error) {
 	switch {
 	case v.Figure == "":
 		return nil, fmt.Errorf("figure must be named")
-	case v.Outcome != reproduced && v.Outcome != partly && v.Outcome != not && v.Outcome != undecided:
-		return nil, fmt.Errorf("outcome must be %s, %s, %s or %s", reproduced, partly, not, undecided)
+	case !isWord(v.Outcome) || slices.ContainsFunc(v.Checks, func(c Check) bool { return !isWord(c.Word) }):
+		return nil, fmt.Errorf("outcomes must be %s, %s or %s; experiment run writes them anew", reproduced, differs, cannotTell)
 	case v.Repeats < 1 || v.Repeats > math.MaxInt32:
 		return nil, fmt.Errorf("repeats must be at least 1 (got %d)", v.Repeats)
 	}

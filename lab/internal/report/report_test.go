@@ -107,7 +107,7 @@ func TestReadAgreesWithExperiments(t *testing.T) {
 		t.Errorf("verdict %+v read as %+v", v, f)
 	}
 	for i, c := range v.Checks {
-		if f.Checks[i] != Check(c) {
+		if want := (Check{c.What, c.Paper, c.Ours, string(c.Word), c.Later}); f.Checks[i] != want {
 			t.Errorf("check %+v read as %+v", c, f.Checks[i])
 		}
 	}
@@ -137,7 +137,7 @@ func TestReadAgreesWithExperiments(t *testing.T) {
 
 // Every outcome the frame knows is one the page has words for.
 func TestOutcomes(t *testing.T) {
-	for _, o := range []frame.Outcome{frame.Reproduced, frame.Partly, frame.Not, frame.Undecided} {
+	for _, o := range []frame.Outcome{frame.Reproduced, frame.Differs, frame.CannotTell} {
 		if _, ok := words[string(o)]; !ok || string(o) == unjudged {
 			t.Errorf("no words for outcome %q", o)
 		}
@@ -172,7 +172,7 @@ func TestGoldenPage(t *testing.T) {
 		t.Error("the page differs from testdata/page.html; look at it and run with -update")
 	}
 	for _, part := range []string{
-		"a beats b &lt;always&gt;", "partly reproduced", `href="./figures/a%20b%23c/records.jsonl"`, "0123456789ab&#43;",
+		"a beats b &lt;always&gt;", "✗ differs", `href="./figures/a%20b%23c/records.jsonl"`, "0123456789ab&#43;",
 		"toy/two", "Toss.", "± 0.1000", `role="img"`, "<title>a &amp; b</title>",
 	} {
 		if !strings.Contains(got, part) {
@@ -264,7 +264,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		says  string
 		lacks string
 	}{
-		"no verdict": {map[string][]byte{recordsFile: records, chartFile: drawn}, "not judged", "partly reproduced"},
+		"no verdict": {map[string][]byte{recordsFile: records, chartFile: drawn}, "not judged", "✗ differs"},
 		"no chart":   {map[string][]byte{recordsFile: records, verdictFile: judged}, "It has no chart", "<figure>"},
 		"no records": {map[string][]byte{chartFile: drawn, verdictFile: judged}, "cannot be checked", "raw lines"},
 		"torn":       {map[string][]byte{recordsFile: torn, verdictFile: judged, chartFile: drawn}, "torn", "nothing"},
@@ -309,7 +309,7 @@ func TestOnlyTheJudgedRecordsCount(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	const record = `{"figure":"a/b","data":"d","series":"s","epsilon":null,"repeat":0,"seed":1,` +
 		`"metric":"m","value":1,"bill":0}` + "\n"
-	const judged = `{"figure":"a/b","outcome":"not","repeats":1,"seed":1}`
+	const judged = `{"figure":"a/b","outcome":"differs","repeats":1,"seed":1}`
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
@@ -323,8 +323,8 @@ func TestRefusals(t *testing.T) {
 			"must hold records of one figure"},
 		"nothing whole":    {map[string]string{"f/records.jsonl": record[:20]}, "must hold a whole record"},
 		"verdict, no JSON": {map[string]string{"f/verdict.json": "{"}, "f/verdict.json: must be the verdict"},
-		"unknown outcome": {map[string]string{"f/verdict.json": strings.Replace(judged, "not", "maybe", 1)},
-			`outcome must be`},
+		"unknown outcome": {map[string]string{"f/verdict.json": strings.Replace(judged, "differs", "maybe", 1)},
+			`outcomes must be`},
 		"no repeats": {map[string]string{"f/verdict.json": strings.Replace(judged, `"repeats":1`, `"repeats":0`, 1)},
 			"repeats must be at least 1"},
 		"twice": {map[string]string{"f/records.jsonl": record, "g/records.jsonl": record},

@@ -55,7 +55,9 @@ func (f *Figure) judgeDraws(name string, draw func() *Summary) NullRun {
 	n := NullRun{Name: name, Draws: nullDraws}
 	for range nullDraws {
 		all := true
-		for _, c := range f.Judge(draw()) {
+		checks := f.Judge(draw())
+		settleWords(checks)
+		for _, c := range checks {
 			all = all && (c.Holds || c.Later != "")
 			if c.Holds {
 				n.Held += 1. / nullDraws

@@ -15,10 +15,19 @@ type Summary struct {
 	values  map[place][]float64 // by repeat; NaN if there is none
 	// invent makes up what was not measured, in null runs; nil elsewhere.
 	invent func() []float64
+	// all and less are of a summary without one repeat.
+	all  *Summary
+	less int
 }
 
 // valuesAt are the values of a place, nil if nothing was measured.
 func (s *Summary) valuesAt(at place) []float64 {
+	if s.all != nil && s.values[at] == nil {
+		if v := slices.Clone(s.all.valuesAt(at)); v != nil {
+			v[s.less] = math.NaN()
+			s.values[at] = v
+		}
+	}
 	if s.values[at] == nil && s.invent != nil {
 		s.values[at] = s.invent()
 	}
@@ -121,6 +130,20 @@ func (s *Summary) Over(a, b string, epsilons []dp.Epsilon, metric string) Stat {
 		}
 	}
 	return statOf(mean)
+}
+
+// Statistic is a function of a summary with its spread over the repeats, by the jackknife. Of a function that is linear
+// in the means it is the paired mean.
+func (s *Summary) Statistic(of func(s *Summary) float64) Stat {
+	if s.Repeats < leastRepeats {
+		return Stat{Mean: of(s), N: s.Repeats}
+	}
+	n, all := float64(s.Repeats), of(s)
+	pseudo := make([]float64, s.Repeats)
+	for r := range pseudo {
+		pseudo[r] = n*all - (n-1)*of(&Summary{Repeats: s.Repeats, values: map[place][]float64{}, all: s, less: r})
+	}
+	return statOf(pseudo)
 }
 
 func statOf(values []float64) (st Stat) {

@@ -62,10 +62,7 @@ func (r *run) verdictPage() string {
 	}
 	b.WriteString("\n\n| | paper | here | |\n|---|---|---|---|\n")
 	for _, c := range v.Checks {
-		mark := "differs"
-		if c.Holds {
-			mark = "holds"
-		}
+		mark := string(c.Word)
 		if c.Later != "" {
 			mark += "; does not count: " + c.Later
 		}

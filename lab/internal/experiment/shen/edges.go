@@ -133,11 +133,11 @@ func judgeEdges(s *frame.Summary) []frame.Check {
 	return []frame.Check{{
 		What:  "mean edge of the last ten of 100 rounds, weights moved",
 		Paper: "slightly better than one half (read as: an edge of at least 0.02 with 95 % confidence)",
-		Ours:  fmt.Sprintf("%.3f ± %.3f", end.Mean, end.StdErr), Holds: end.IsAbove(0.02) && end.Mean < 0.5,
+		Ours:  fmt.Sprintf("%.3f ± %.3f", end.Mean, end.StdErr), Parts: []frame.Part{frame.Within(end, 0.02, 0.5)},
 	}, {
 		What:  "accuracy of all together, weights moved less never moved",
 		Paper: "boosting adds to a vote of random classifiers (read as: above 0 with 95 % confidence)",
-		Ours:  fmt.Sprintf("%+.1f ± %.1f points", 100*lead.Mean, 100*lead.StdErr), Holds: lead.IsAbove(0),
+		Ours:  fmt.Sprintf("%+.1f ± %.1f points", 100*lead.Mean, 100*lead.StdErr), Parts: []frame.Part{frame.Above(lead, 0)},
 	}}
 }
 

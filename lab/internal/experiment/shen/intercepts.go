@@ -4,7 +4,6 @@ package shen
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -66,6 +65,6 @@ func judgeIntercepts(s *frame.Summary) []frame.Check {
 			"confidence)",
 		Ours: fmt.Sprintf("%+.1f ± %.1f points; %s and %s at ε = %s", 100*d.Mean, 100*d.StdErr, formatPercent(a),
 			formatPercent(b), last),
-		Holds: math.Abs(d.Mean) <= 0.02 && a.IsAbove(chance) && b.IsAbove(chance),
+		Parts: []frame.Part{frame.Within(d, -0.02, 0.02), frame.Above(a, chance), frame.Above(b, chance)},
 	}}
 }

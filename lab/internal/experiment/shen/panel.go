@@ -5,7 +5,6 @@ package shen
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -321,15 +320,18 @@ func (*scales) Choice(string, mech.Selector, []mech.Ratio) int { return -1 }
 
 func (*scales) Report(string, response.Priced, []mech.Ratio) response.Report { return nil }
 
-// tolerance is how far a mean may lie from a printed one and still be called
-// the same: the paper's are means of ten, printed as such or "roughly".
-const tolerance = 0.01
+const (
+	// tolerance is how far a mean may lie from a printed one and still be called
+	// the same: the paper's are means of ten, printed as such or "roughly".
+	tolerance = 0.01
+	rounding  = 0.00005 // of a printed value
+)
 
 func (p panel) judgeClaims(s *frame.Summary) []frame.Check {
 	same := func(what string, theirs float64, ours frame.Stat) frame.Check {
 		return frame.Check{
 			What: what, Paper: fmt.Sprintf("%.2f %%", 100*theirs), Ours: formatPercent(ours),
-			Holds: math.Abs(ours.Mean-theirs) <= tolerance,
+			Parts: []frame.Part{frame.Within(ours, theirs-tolerance-rounding, theirs+tolerance+rounding)},
 		}
 	}
 	var checks []frame.Check
@@ -366,13 +368,14 @@ func (p panel) judgeReading(s *frame.Summary, series, name string,
 // from the given one on. lead is BRC less the other, paired by repeats.
 func checkExceeds(what string, epsilons []dp.Epsilon, above dp.Epsilon, lead func(dp.Epsilon) frame.Stat) frame.Check {
 	c := frame.Check{What: what, Paper: fmt.Sprintf("from ε = %s on (read as: with 95 %% confidence)",
-		above), Holds: true}
+		above)}
 	var at []dp.Epsilon
 	for _, eps := range epsilons {
 		if lead(eps).IsAbove(0) {
 			at = append(at, eps)
-		} else {
-			c.Holds = c.Holds && eps < above
+		}
+		if eps >= above {
+			c.Parts = append(c.Parts, frame.Above(lead(eps), 0))
 		}
 	}
 	switch {

@@ -67,7 +67,7 @@ func judgeSubroutines(s *frame.Summary) (checks []frame.Check) {
 		checks = append(checks, frame.Check{
 			What:  fmt.Sprintf("%s as the subroutine at ε = %s", l.name, last),
 			Paper: "usable (read as: at least 5 points above one half with 95 % confidence)",
-			Ours:  formatPercent(a), Holds: a.IsAbove(chance + 0.05),
+			Ours:  formatPercent(a), Parts: []frame.Part{frame.Above(a, chance+0.05)},
 		})
 	}
 	return checks

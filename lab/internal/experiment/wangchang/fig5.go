@@ -5,7 +5,6 @@ package wangchang
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
@@ -34,20 +33,19 @@ func newFig5() *frame.Figure {
 func (c crowd) checkMeeting(s *frame.Summary, from int) frame.Check {
 	check := frame.Check{What: c.long + ": accuracy of PM less that of Duchi",
 		Paper: "similar over 10,000 owners (read as: within a point, both above their accuracy with the fewest owners " +
-			"with 95 % confidence)", Holds: true}
+			"with 95 % confidence)"}
 	var l listed
 	for _, owners := range c.counts {
 		if owners < from {
 			continue
 		}
-		d := s.Mean(c.nameAt(pm, owners), ownersEpsilon, accuracy).Mean -
-			s.Mean(c.nameAt(duchi, owners), ownersEpsilon, accuracy).Mean
-		check.Holds = check.Holds && math.Abs(d) <= 0.01
+		d := s.Difference(c.nameAt(pm, owners), c.nameAt(duchi, owners), ownersEpsilon, accuracy)
+		check.Parts = append(check.Parts, frame.Within(d, -0.01, 0.01))
 		for _, m := range []mechanism{pm, duchi} {
 			learned := s.Difference(c.nameAt(m, owners), c.nameAt(m, c.counts[0]), ownersEpsilon, accuracy)
-			check.Holds = check.Holds && learned.IsAbove(0)
+			check.Parts = append(check.Parts, frame.Above(learned, 0))
 		}
-		l.addLine("%+.1f points with %d", 100*d, owners)
+		l.addLine("%+.1f points with %d", 100*d.Mean, owners)
 	}
 	check.Ours = l.String()
 	return check
@@ -63,7 +61,10 @@ func (c crowd) checkDrops(s *frame.Summary) frame.Check {
 		What: c.long + ": PM, fewest to most owners",
 		Paper: "mean squared error drops substantially, accuracy improves a little (read as: at least ten times less " +
 			"error; 0 to 10 points)",
-		Ours:  fmt.Sprintf("error %.2g to %.2g, accuracy %.1f to %.1f %%", error1, error2, 100*a1, 100*a2),
-		Holds: error2 <= error1/10 && a2 > a1 && a2 <= a1+0.1,
+		Ours: fmt.Sprintf("error %.2g to %.2g, accuracy %.1f to %.1f %%", error1, error2, 100*a1, 100*a2),
+		Parts: []frame.Part{frame.Within(s.Difference(many, few, ownersEpsilon, accuracy), 0, 0.1),
+			frame.Below(s.Statistic(func(s *frame.Summary) float64 {
+				return s.Mean(many, ownersEpsilon, mse).Mean - s.Mean(few, ownersEpsilon, mse).Mean/10
+			}), 0)},
 	}
 }

@@ -203,7 +203,7 @@ func checkGrowth(s *frame.Summary, m mechanism) frame.Check {
 	return frame.Check{
 		What:  m.long + ": top-3 rate",
 		Paper: "increases with ε (read as: higher at the largest than at the smallest with 95 % confidence)",
-		Ours:  fmt.Sprintf("%.0f %% at ε = %s, %.0f %% at %s", 100*a, first, 100*b, last), Holds: growth.IsAbove(0),
+		Ours:  fmt.Sprintf("%.0f %% at ε = %s, %.0f %% at %s", 100*a, first, 100*b, last), Parts: []frame.Part{frame.Above(growth, 0)},
 	}
 }
 
@@ -214,6 +214,6 @@ func checkNear(s *frame.Summary, m mechanism, eps dp.Epsilon, metric, what strin
 	return frame.Check{
 		What:  fmt.Sprintf("%s: %s rate at ε = %s", m.long, what, eps),
 		Paper: fmt.Sprintf("about %.0f %% (read as: within 15 points)", 100*stated),
-		Ours:  formatRate(st), Holds: st.Mean >= stated-0.15 && st.Mean <= stated+0.15,
+		Ours:  formatRate(st), Parts: []frame.Part{frame.Within(st, stated-0.15, stated+0.15)},
 	}
 }

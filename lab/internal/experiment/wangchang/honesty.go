@@ -165,11 +165,14 @@ func judgeHonesty(s *frame.Summary) (out []frame.Check) {
 		for _, c := range honestClassifiers {
 			for _, metric := range []string{balanced, auc} {
 				check := frame.Check{What: fmt.Sprintf("%s, %s: %s of mode local less the best of mode paper", data, c, metric),
-					Paper: "at least -1 point at every ε", Holds: true}
+					Paper: "at least -1 point at every ε"}
 				var l listed
 				for _, eps := range honestBudgets {
 					d := s.Mean(ownSeries(data, c, wire.Local), eps, metric).Mean - bestPaper(s, data, c, eps, metric).Mean
-					check.Holds = check.Holds && d >= -0.01
+					for _, rounds := range honestRounds { // the best of them is as good as each
+						check.Parts = append(check.Parts, frame.Above(s.Difference(ownSeries(data, c, wire.Local), paperSeries(data, c, rounds),
+							eps, metric), -0.01))
+					}
 					l.addLine("%+.1f at ε = %s", 100*d, eps)
 				}
 				check.Ours = l.String()
@@ -182,7 +185,7 @@ func judgeHonesty(s *frame.Summary) (out []frame.Check) {
 		out = append(out, frame.Check{
 			What:  fmt.Sprintf("adult, %s, mode local: AUC at ε = 1, 32,561 owners", c),
 			Paper: fmt.Sprintf("above the published %.3f", publishedAUC),
-			Ours:  fmt.Sprintf("%.4f ± %.4f", st.Mean, st.StdDev), Holds: st.Mean > publishedAUC,
+			Ours:  fmt.Sprintf("%.4f ± %.4f", st.Mean, st.StdDev), Parts: []frame.Part{frame.Above(st, publishedAUC)},
 		})
 	}
 	return out

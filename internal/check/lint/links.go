@@ -12,16 +12,18 @@ import (
 	"strings"
 )
 
-// frontPage is the first page for readers; contents lists the pages in docs.
+// frontPage is the first page for readers; contents lists the pages in docs, and navigation those of the site.
 const (
-	frontPage = "README.md"
-	contents  = "docs/README.md"
+	frontPage  = "README.md"
+	contents   = "docs/README.md"
+	navigation = "site/mkdocs.yml"
 )
 
 var markdownLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 
 // checkLinks requires that every link between our own pages has a target, and that every page in docs
-// and evidence can be reached by links from the front page through the table of contents.
+// and evidence can be reached by links from the front page through the table of contents, those of docs also from the
+// navigation of the site.
 func checkLinks(m *Module) (bad []string) {
 	pages, err := ownPages(m)
 	if err != nil {
@@ -51,6 +53,13 @@ func checkLinks(m *Module) (bad []string) {
 	for page := range pages {
 		if (strings.HasPrefix(page, "docs/") || strings.HasPrefix(page, "evidence/")) && !found[page] {
 			bad = append(bad, page+": no link leads to it from "+frontPage)
+		}
+	}
+	if site, err := fs.ReadFile(m.FS, navigation); err == nil {
+		for page := range pages {
+			if path.Dir(page) == "docs" && !strings.Contains(string(site), ": "+page+"\n") {
+				bad = append(bad, page+": must be in the navigation of "+navigation)
+			}
 		}
 	}
 	slices.Sort(bad)

@@ -364,6 +364,8 @@ func TestLinks(t *testing.T) {
 			"README.md": front, "docs/README.md": "[a](a.md#part) [here](#here)", "docs/a.md": "[b](b/b.md)",
 			"docs/b/b.md": "[home](../../README.md)",
 		}, nil},
+		{"a page outside the navigation", files{"README.md": front, "docs/README.md": "[a](a.md)", "docs/a.md": "",
+			"site/mkdocs.yml": "nav:\n  - Index: docs/README.md\n"}, []string{"docs/a.md: must be in the navigation"}},
 		{"a page that no link leads to", files{"README.md": front, "docs/README.md": "", "docs/a.md": ""},
 			[]string{"docs/a.md: no link leads to it"}},
 		{"a link that leads nowhere", files{"README.md": front, "docs/README.md": "[a](a.md)"},

@@ -72,7 +72,7 @@ divided them, or two parts of one.`,
 		commands.TableWords+"; - is standard input; may be repeated")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&e.threshold, "threshold", "",
-		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default 0.5)")
+		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default that of the model, 0.5 mostly)")
 	c.Flags().StringVar(&e.out, "out", "", "an HTML `file` to draw to; replaced if it is there")
 	e.private.addFlags(c)
 	cli.Reads(c, "model", "data", "compare", "schema", "key")
@@ -101,7 +101,7 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	}
 	var from func([]float64) float64
 	if threshold.Given() {
-		from = threshold.At
+		from = func(scores []float64) float64 { return threshold.At(m, scores) }
 	}
 	r, err := heldout.Evaluate(m, t, from)
 	if err != nil {

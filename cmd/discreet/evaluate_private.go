@@ -28,6 +28,7 @@ type privateEvaluation struct {
 	part           string
 	cohorts        []string
 	key, purpose   string
+	from           predict.Threshold
 	commands.Charging
 }
 
@@ -86,10 +87,8 @@ func (e *evaluate) params() (p evaluation.Params, choice evaluation.Choice, err 
 	if e.private.costs != "" && threshold.Given() {
 		return p, choice, dp.Refuse("evaluate", "costs", "must not be given together with --threshold", e.private.costs)
 	}
-	p.By, p.Threshold, choice.Rate = e.private.by, 0.5, threshold.Rate()
-	if score, fixed := threshold.Fixed(); fixed {
-		p.Threshold = score
-	} else if !(choice.Rate > 0 && choice.Rate < 1) {
+	e.private.from, p.By, choice.Rate = threshold, e.private.by, threshold.Rate()
+	if threshold.NeedsScores() && !(choice.Rate > 0 && choice.Rate < 1) {
 		return p, choice, dp.Refuse("evaluate", "threshold", "must have a share of the rows above 0 and below 1", e.threshold)
 	}
 	if e.private.costs != "" {
@@ -114,6 +113,7 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 	if params.Models, err = commands.LoadModels(e.model, p.compare); err != nil {
 		return err
 	}
+	params.Threshold = p.from.Fixed(params.Models[0])
 	s, text, err := e.heldOutSchema(params.Models)
 	if err != nil {
 		return err

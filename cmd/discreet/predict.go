@@ -64,7 +64,7 @@ rows happened to be in the table, or what a sum over columns cannot express.
 There is no interval for labels of more than two classes.
 
 With --threshold the positive class of a two-class label is predicted from a
-different score than 0.5: from a number, for at most a share of the rows
+different score than the model's: from a number, for at most a share of the rows
 (rate=0.1), or from the score with the lowest expected cost (costs=1:5, a false
 positive and a false negative). At the end predict prints how many rows are
 predicted positive, and how many are expected to be positive according to the
@@ -95,7 +95,7 @@ in the output. With --engine spark a cluster scores the rows in place
 	c.Flags().StringVar(&p.out, "out", "",
 		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there and is not read")
 	c.Flags().StringVar(&p.threshold, "threshold", "",
-		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default 0.5)")
+		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default that of the model, 0.5 mostly)")
 	c.Flags().StringVar(&p.extra, "extra", "refuse",
 		"`what` to do with columns that are not in the model: refuse, drop or keep")
 	c.Flags().BoolVar(&p.explain, "explain", false, "also write what each column adds to the log-odds (additive models)")

@@ -153,6 +153,8 @@ var allowed = map[string]string{
 	"body.logistic.coef":  paid,
 	"body.logistic.norm":  choice,
 
+	"body.logistic.threshold": paid,
+
 	"body.additive":                   format,
 	"body.additive.intercept":         paid,
 	"body.additive.moved":             format,
@@ -251,6 +253,7 @@ func full() []*Model {
 	rising.Schema.Columns[0].Monotone = schema.Increasing
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
+	logistic.Classifier.(*Logistic).Threshold = 0.25
 	logistic.Classifier.(*Logistic).Norm, weighted.Classifier.(*Linear).Norm = 2, 1.5
 	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed(), gridded(), marked(),
 		stated()}

@@ -29,7 +29,7 @@ import (
 // brace, exactly as it stands in the file. The checksum catches damage, not
 // malice: anyone who can change the body can change the sum.
 const (
-	version = 8        // the newest
+	version = 9        // the newest
 	maxFile = 64 << 20 // bytes
 )
 
@@ -37,8 +37,8 @@ const (
 // that does not need a newer version.
 func versionOf(m *Model) int {
 	switch {
-	case m.Classifier.fileVersion() == version:
-		return version
+	case m.Classifier.fileVersion() > 7:
+		return m.Classifier.fileVersion()
 	case len(m.Schema.Ignored) > 0, m.Schema.Dialect.Spelling() != "",
 		slices.ContainsFunc(m.Schema.Columns, func(c schema.Column) bool {
 			return c.Marks() > 0 || c.Date != "" || c.Buckets > 0 || hasPrefixes(c.Levels)

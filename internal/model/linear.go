@@ -20,6 +20,8 @@ type Logistic struct {
 	// before it is scored. That changes no predicted class, but moves the probabilities of long rows
 	// towards 1/2.
 	Norm float64 `json:"norm,omitempty"`
+	// Threshold is 0, or the probability from which on the positive class is predicted, in place of 1/2.
+	Threshold float64 `json:"threshold,omitempty"`
 }
 
 // Linear is one linear function of the features per class, K in total: z_k = Coef[k]·features +
@@ -62,6 +64,9 @@ func (l *Logistic) checkParts(s *schema.Schema, use *spaceUse) error {
 	if err := checkFinite("logistic", l.Coef, l.Bias); err != nil {
 		return err
 	}
+	if !(l.Threshold >= 0 && l.Threshold < 1) {
+		return fmt.Errorf("model: logistic: threshold must be at least 0 and below 1 (got %g)", l.Threshold)
+	}
 	return checkNorm("logistic", l.Norm)
 }
 
@@ -100,7 +105,10 @@ func (l *Linear) listColumns() []string   { return nil }
 func (l *Linear) fileVersion() int        { return 3 }
 
 func (l *Logistic) fileVersion() int {
-	if l.Norm != 0 {
+	switch {
+	case l.Threshold != 0:
+		return 9
+	case l.Norm != 0:
 		return 3
 	}
 	return 1

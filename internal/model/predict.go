@@ -138,8 +138,17 @@ func (m *Model) Width() int {
 	return 1
 }
 
+// Threshold returns the score from which on the positive of two classes is predicted, unless the caller
+// has another.
+func (m *Model) Threshold() float64 {
+	if l, ok := m.Classifier.(*Logistic); ok && l.Threshold != 0 {
+		return l.Threshold
+	}
+	return 0.5
+}
+
 // Labels converts scores to label codes. For two classes, the positive one is predicted if the score
-// is at least 1/2. For more, the class with the highest score is, the first if several are equal.
+// is at least Threshold. For more, the class with the highest score is, the first if several are equal.
 func (m *Model) Labels(scores []float64) []uint8 {
 	width := m.Width()
 	out := make([]uint8, len(scores)/width)
@@ -155,7 +164,7 @@ func (m *Model) Label(scores []float64) uint8 {
 	switch {
 	case m.Width() > 1:
 		return uint8(feature.ArgMax(scores))
-	case scores[0] >= 0.5:
+	case scores[0] >= m.Threshold():
 		return positive
 	}
 	return 1 - positive

@@ -232,6 +232,7 @@ class RowServer:
         self.classes: list[str] = hello["classes"]
         self.positive: int = hello["positive"]
         self.width: int = hello["width"]
+        self.threshold: float = hello["threshold"]
         # How a row alone begins, whose cells have no dtype.
         self._any = next(stream(self.columns, [Column("a", None, 0, lambda start, stop: [])] * len(self.columns)))
 

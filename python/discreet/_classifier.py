@@ -502,9 +502,9 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
 
     def _predict_indices(self, X: Any) -> np.ndarray[Any, Any]:
         scores = self.predict_proba(X)
-        if scores.shape[1] == 2:  # one half is the positive class's
+        if scores.shape[1] == 2:  # a score at the threshold is the positive class's
             positive = self._order.index(self._child().positive)
-            return np.where(scores[:, positive] >= 0.5, positive, 1 - positive)
+            return np.where(scores[:, positive] >= self._child().threshold, positive, 1 - positive)
         return np.asarray(np.argmax(scores, axis=1))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

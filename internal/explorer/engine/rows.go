@@ -210,7 +210,7 @@ func evaluateModel(ctx context.Context, a evaluateArgs, file *File, tell func(an
 	}
 	var from func([]float64) float64
 	if threshold.Given() && m.Width() == 1 {
-		from = threshold.At
+		from = func(scores []float64) float64 { return threshold.At(m, scores) }
 	}
 	t, err := readTableBy(ctx, m.Schema, dataset.Options{Count: true}, a.Name, file)
 	if err != nil {
@@ -235,7 +235,7 @@ func evaluateModel(ctx context.Context, a evaluateArgs, file *File, tell func(an
 
 // evaluatePrivately evaluates privately. The price was already charged if the arguments name a job.
 func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, file *File) (any, error) {
-	p := evaluation.Params{Models: []*model.Model{m}, Threshold: 0.5}
+	p := evaluation.Params{Models: []*model.Model{m}}
 	var err error
 	if p.Epsilon, err = dp.ParseEpsilon(a.Epsilon); err == nil && a.Delta != "" && a.Delta != "0" {
 		p.Delta, err = dp.ParseDelta(a.Delta)
@@ -251,9 +251,7 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 	if err != nil {
 		return nil, err
 	}
-	if score, fixed := threshold.Fixed(); fixed {
-		p.Threshold = score
-	}
+	p.Threshold = threshold.Fixed(m)
 	choice.Rate = threshold.Rate()
 	s, text := m.Schema, []byte(nil)
 	if a.YAML != "" {

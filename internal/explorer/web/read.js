@@ -92,14 +92,14 @@ async function evaluate() {
   const ledger = token ? await budget() : {};
   const input = (label, name, value) => field(label, el("input", { type: "text", name, value, inputmode: "decimal", autocomplete: "off" }));
   const form = el("form", { class: "fields", on: { submit: e => e.preventDefault() } },
-    field("Threshold", select([["0.5", "a score of 0.5"], ["costs", "by what mistakes cost"]], "0.5", { name: "by" })),
+    field("Threshold", select([["model", "the model's own"], ["costs", "by what mistakes cost"]], "model", { name: "by" })),
     input("A false positive costs", "fp", "1"), input("A false negative costs", "fn", "5"), input("ε of a private evaluation", "epsilon", "0.5"));
   const draw = async r => out.replaceChildren(...judged(r, (await explain()).positive));
   const failing = f => trying(f, problem).then(() => { if (problem.textContent) out.replaceChildren(); });
   const run = epsilon => failing(async () => {
     const value = name => form.elements[name].value.trim();
     const costs = value("by") === "costs" ? `${value("fp")}:${value("fn")}` : undefined;
-    const common = { model: m.text, yaml: m.yaml, name: heldOut.name, costs, threshold: costs ? undefined : "0.5" };
+    const common = { model: m.text, yaml: m.yaml, name: heldOut.name, costs };
     const yaml = m.yaml ?? app.state.yaml;
     const counted = epsilon && await judge.call("count", { yaml, name: heldOut.name, bytes: await bytesOf(heldOut) });
     const plan = epsilon && { yaml, epsilon, delta: "0", rows: counted.units, use: "evaluate", model: m.text };

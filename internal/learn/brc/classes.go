@@ -73,16 +73,16 @@ func (pl *Plan) paysForShares() bool {
 
 const sharesLabel = "share of the positive class"
 
-// weighClasses gives the rows of both sides the weights of their classes.
-func (pl *Plan) weighClasses(g *guard.Guard, rows *mistakes.Rows, pub *publicSide) error {
+// weighClasses gives the rows of both sides the weights of their classes, and returns them.
+func (pl *Plan) weighClasses(g *guard.Guard, rows *mistakes.Rows, pub *publicSide) (classUnit, error) {
 	u, err := pl.unitsOfClasses(g, rows, pub)
 	if err != nil {
-		return err
+		return u, err
 	}
 	if pub != nil {
 		pub.weighClasses(u)
 	}
-	return rows.WeighClasses(u)
+	return u, rows.WeighClasses(u)
 }
 
 // unitsOfClasses returns the weights of the classes. Only the last case uses protected rows, and pays
@@ -230,9 +230,9 @@ func (pl *Plan) describeBalance() (learn.Fact, balance) {
 		case pl.scope == dp.WholeRow:
 			by = "by the declared share"
 		}
-		return how("weights", "rows are weighed so that both classes weigh the same, "+by+". Scores are as if both were "+
-			"equally frequent: from 1/2 on, mistakes about either class count alike, so that accuracy may be below that of "+
-			"the frequent class alone"), known
+		return how("weights", "rows are weighed so that both classes weigh the same, "+by+". Mistakes about "+
+			"either class count alike, so that accuracy may be below that of the frequent class alone; with the linear "+
+			"output probabilities are of the classes as they are, and the positive class is predicted from its share on"), known
 	}
 	ask := "weigh both alike (class-weights balanced, " + pl.describeBalancePrice() + ")"
 	ratio, share := pl.heavier()

@@ -55,11 +55,12 @@ func unbalanced(t *testing.T, rows int, seed uint64) *dataset.Table {
 	return tab
 }
 
-// The paper's own choices answer the frequent class alone. Seeds are fixed.
+// The paper's own choices answer the frequent class alone. Balanced weights alone make probabilities of equally
+// frequent classes. Seeds are fixed.
 func TestUnbalancedClassesByDefault(t *testing.T) {
 	const fits = 3
 	test := unbalanced(t, 4000, 100)
-	balanced := func(p Params) (sum float64) {
+	measure := func(p Params) (balanced, loss float64) {
 		p.Epsilon = dp.Nano / 10
 		for seed := range uint64(fits) {
 			train := unbalanced(t, 30_000, seed)
@@ -72,18 +73,25 @@ func TestUnbalancedClassesByDefault(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := metrics.Evaluate(test.Labels, scores, []string{"n", "p"}, 1)
+			r, err := metrics.EvaluateAt(test.Labels, scores, []string{"n", "p"}, 1, m.Threshold())
 			if err != nil {
 				t.Fatal(err)
 			}
-			sum += r.BalancedAccuracy / fits
+			balanced += r.BalancedAccuracy / fits
+			loss += r.LogLoss / fits
 		}
-		return sum
+		return balanced, loss
 	}
-	now, printed := balanced(Defaults()), balanced(Printed())
-	t.Logf("balanced accuracy %.3f, as printed %.3f", now, printed)
-	if now < 0.7 || printed > 0.55 {
-		t.Errorf("balanced accuracy %.3f, as printed %.3f", now, printed)
+	balanced, loss := measure(Defaults())
+	printed, _ := measure(Printed())
+	rate := 0.0
+	for _, y := range test.Labels {
+		rate += float64(y) / float64(test.Rows)
+	}
+	constant := -rate*math.Log(rate) - (1-rate)*math.Log(1-rate)
+	t.Logf("balanced accuracy %.3f, as printed %.3f; log loss %.3f, of the base rate %.3f", balanced, printed, loss, constant)
+	if balanced < 0.7 || printed > 0.55 || loss > constant-0.02 {
+		t.Errorf("balanced accuracy %.3f, as printed %.3f; log loss %.3f, of the base rate %.3f", balanced, printed, loss, constant)
 	}
 }
 

@@ -36,7 +36,8 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
-	if err := pl.weighClasses(g, rows, pub); err != nil {
+	units, err := pl.weighClasses(g, rows, pub)
+	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
 	if pub != nil {
@@ -44,7 +45,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 			return nil, fmt.Errorf("brc: %w", err)
 		}
 	}
-	out := &release{pl: pl}
+	out := &release{pl: pl, units: units}
 	for t := range pl.Rounds {
 		k, err := pl.chooseClassifier(t, sub, rows) // line 5
 		if err != nil {
@@ -83,6 +84,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 // is post-processing.
 type release struct {
 	pl      *Plan
+	units   classUnit
 	spaces  []*feature.Space
 	members []model.Member
 }
@@ -133,8 +135,22 @@ func (r *release) sumMembers(m *model.Model) error {
 		}
 		sum.Bias += v.Vote * v.Bias
 	}
+	if r.pl.ClassWeights == Balanced {
+		r.returnToBaseRate(sum)
+	}
 	r.spaces, m.Classifier = []*feature.Space{all}, sum
 	return nil
+}
+
+// returnToBaseRate moves the log-odds of equally frequent classes to those of the classes as they are. The
+// threshold moves along, so that no predicted class does.
+func (r *release) returnToBaseRate(l *model.Logistic) {
+	positive := r.pl.s.Label.Positive
+	pos, neg := float64(r.units[1-positive]), float64(r.units[positive]) // weights are inverse to shares
+	if pos != neg {
+		l.Bias += math.Log(pos / neg)
+		l.Threshold = pos / (pos + neg)
+	}
 }
 
 // usedColumns returns the columns that the voters read, in the schema's order.

@@ -36,6 +36,11 @@ func cases(t testing.TB) map[string]*model.Model {
 		"v3-norm", "v3-norm-levels", "v5-derived"} {
 		out[name] = loadKit(t, name)
 	}
+	rare := *out["v1-logistic"]
+	line := *rare.Classifier.(*model.Logistic)
+	line.Threshold = 0.25
+	rare.Classifier = &line
+	out["threshold"] = &rare
 	marked, middle := *out["v1-votes"], 40.0
 	s := *marked.Schema
 	s.Columns = slices.Clone(s.Columns)

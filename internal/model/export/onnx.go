@@ -493,7 +493,7 @@ func (w *onnxWriter) writeOutputs(scores string) {
 	var code string // of shape [rows, 1]
 	if w.m.Width() == 1 {
 		positive := int64(w.m.Schema.Label.Positive)
-		code = w.op("Where", w.op("GreaterOrEqual", scores, w.double(0.5)), w.g.Const(onnx.Ints(positive)),
+		code = w.op("Where", w.op("GreaterOrEqual", scores, w.double(w.m.Threshold())), w.g.Const(onnx.Ints(positive)),
 			w.g.Const(onnx.Ints(1-positive)))
 	} else {
 		code = w.opAxis("ArgMax", scores)

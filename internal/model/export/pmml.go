@@ -589,7 +589,7 @@ func (w *pmmlWriter) writeScores(b *bytes.Buffer, names []string) {
 	var label string
 	if len(scores) == 1 {
 		positive := w.m.Schema.Label.Positive
-		label = apply("if", apply("greaterOrEqual", scores[0], constant(0.5)), text(positive), text(1-positive))
+		label = apply("if", apply("greaterOrEqual", scores[0], constant(w.m.Threshold())), text(positive), text(1-positive))
 	} else {
 		label = firstPMML(scores, text)
 	}

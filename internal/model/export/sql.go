@@ -505,8 +505,8 @@ func (w *sqlWriter) writeQuery() []byte {
 		label = first(scores, func(k int) string { return sqlText(names[k]) })
 	} else {
 		positive := w.m.Schema.Label.Positive
-		label = fmt.Sprintf("CASE WHEN score IS NULL THEN NULL WHEN score >= 5e-1 THEN %s ELSE %s END",
-			sqlText(names[positive]), sqlText(names[1-positive]))
+		label = fmt.Sprintf("CASE WHEN score IS NULL THEN NULL WHEN score >= %s THEN %s ELSE %s END",
+			sqlNumber(w.m.Threshold()), sqlText(names[positive]), sqlText(names[1-positive]))
 	}
 	var b bytes.Buffer
 	for _, line := range strings.Split(strings.TrimSpace(w.m.Privacy.Card()), "\n") {

@@ -89,7 +89,6 @@ func (at *Place) Check(p predict.Params, out string) error {
 		return &dp.ParamError{Op: "predict", Param: param, Want: want, Got: strconv.Quote(got)}
 	}
 	isSpark := at.Engine == EngineSpark
-	_, fixed := p.Threshold.Fixed()
 	switch {
 	case !isSpark && at.Engine != EngineMemory && at.Engine != "":
 		return bad("engine", "must be memory or spark", at.Engine)
@@ -97,7 +96,7 @@ func (at *Place) Check(p predict.Params, out string) error {
 		return bad("engine", "must be spark if a cluster is given", at.Engine)
 	case isSpark && (out == "-" || strings.HasSuffix(out, ".csv")):
 		return bad("out", "must be a folder for Parquet files with engine spark", out)
-	case isSpark && !fixed:
+	case isSpark && p.Threshold.NeedsScores():
 		return bad("threshold", "must be a score or costs with engine spark, because no machine has all scores", "rate")
 	}
 	return nil
@@ -111,7 +110,7 @@ func (at *Place) Write(ctx context.Context, p predict.Params, m *model.Model, sr
 	o := spark.Options{Master: at.Master, Submit: at.Submit, Data: src.Paths}
 	defer o.ShowJobs(show)()
 	extra := src.Options.Extra
-	sc := &scorer{p, m, p.Threshold.At(nil)}
+	sc := &scorer{p, m, p.Threshold.At(m, nil)}
 	ask := spark.Scoring{Out: out, Drop: extra == dataset.ExtraDropped}
 	for _, c := range m.Schema.FileColumns() {
 		ask.Known = append(ask.Known, c.Name)

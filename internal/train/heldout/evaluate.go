@@ -27,13 +27,13 @@ type Evaluation struct {
 
 // Evaluate compares the predictions of m with the labels of t, read with the model's own schema.
 // threshold returns the score from which on rows are predicted positive if the label has two classes;
-// nil means one half.
+// nil means that of the model.
 func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64) float64) (*Evaluation, error) {
 	scores, err := m.Scores(t.Cols, t.Rows)
 	if err != nil {
 		return nil, err
 	}
-	from := 0.5
+	from := m.Threshold()
 	if threshold != nil {
 		if m.Width() > 1 {
 			return nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not be given if the label has " +

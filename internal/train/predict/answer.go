@@ -24,6 +24,8 @@ type greeting struct {
 	Classes  []string `json:"classes"`
 	Positive int      `json:"positive"` // the class that scores refer to, if there are two
 	Width    int      `json:"width"`    // scores per row
+	// Threshold is the score from which on the positive class is predicted, if there are two.
+	Threshold float64 `json:"threshold"`
 }
 
 // Answer answers requests of a long-lived parent process until r ends. The greeting comes first: a length
@@ -53,7 +55,7 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 		return err
 	}
 	hello, err := json.Marshal(greeting{Columns: coder.Names(), Classes: schema.Values(m.Schema.Label.Levels),
-		Positive: m.Schema.Label.Positive, Width: m.Width()})
+		Positive: m.Schema.Label.Positive, Width: m.Width(), Threshold: m.Threshold()})
 	if err != nil {
 		return err
 	}

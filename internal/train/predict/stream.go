@@ -105,8 +105,8 @@ func (p Params) writeNothing(
 
 // findThreshold returns the score from which on rows are predicted positive.
 func (p Params) findThreshold(ctx context.Context, m *model.Model, src *Source) (from float64, err error) {
-	if !p.Threshold.needsScores() {
-		return p.Threshold.At(nil), nil
+	if !p.Threshold.NeedsScores() {
+		return p.Threshold.At(m, nil), nil
 	}
 	opts, end := src.open("reading")
 	defer end()
@@ -117,7 +117,7 @@ func (p Params) findThreshold(ctx context.Context, m *model.Model, src *Source) 
 		scores = append(scores, some...)
 		return err
 	}, src.Paths...)
-	return p.Threshold.At(scores), err
+	return p.Threshold.At(m, scores), err
 }
 
 // block holds rows from..to-1 of the source with the columns that are added.

@@ -9,10 +9,11 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/model"
 )
 
 // Threshold determines the score from which on a row is predicted positive if there are two classes.
-// The zero Threshold is a score of one half.
+// The zero Threshold is that of the model.
 type Threshold struct {
 	rule  string // "", "score", "rate" or "costs"
 	value float64
@@ -54,34 +55,34 @@ func ParseThreshold(text string) (Threshold, error) {
 	return refuse("must be a score from 0 to 1, rate=SHARE or costs=FALSE_POSITIVE:FALSE_NEGATIVE")
 }
 
-// Given reports whether the threshold is not the default one.
+// Given reports whether the threshold is not that of the model.
 func (t Threshold) Given() bool { return t.rule != "" }
 
-// Fixed returns the score from which on rows are predicted positive, unless it depends on the rows.
-func (t Threshold) Fixed() (score float64, ok bool) {
-	if t.needsScores() {
-		return 0, false
+// Fixed returns the score from which m predicts rows positive: its own if that depends on the rows.
+func (t Threshold) Fixed(m *model.Model) float64 {
+	if t.NeedsScores() {
+		return m.Threshold()
 	}
-	return t.At(nil), true
+	return t.At(m, nil)
 }
 
 // Rate returns the share of the rows that a threshold selects, 0 if it selects none by their share.
 func (t Threshold) Rate() float64 {
-	if t.needsScores() {
+	if t.NeedsScores() {
 		return t.value
 	}
 	return 0
 }
 
-// needsScores reports whether At uses the scores.
-func (t Threshold) needsScores() bool { return t.rule == "rate" }
+// NeedsScores reports whether At uses the scores.
+func (t Threshold) NeedsScores() bool { return t.rule == "rate" }
 
-// At returns the score from which on rows with these scores are predicted positive, or +Inf if none
+// At returns the score from which on rows with these scores by m are predicted positive, or +Inf if none
 // is. Rows with equal scores are all predicted positive or none of them.
-func (t Threshold) At(scores []float64) float64 {
+func (t Threshold) At(m *model.Model, scores []float64) float64 {
 	switch t.rule {
 	case "":
-		return 0.5
+		return m.Threshold()
 	case "score", "costs":
 		return t.value
 	}

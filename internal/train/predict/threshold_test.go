@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/model"
 )
 
 func TestThresholds(t *testing.T) {
@@ -15,8 +17,8 @@ func TestThresholds(t *testing.T) {
 		"rate=0": math.Inf(1), "rate=0.2": 0.9, "rate=0.4": 0.6, "rate=0.6": 0.6, "rate=0.8": 0.4, "rate=1": 0,
 	} {
 		p, err := ParseThreshold(text)
-		if err != nil || p.At(scores) != want {
-			t.Errorf("%q: got %g, error %v, want %g", text, p.At(scores), err, want)
+		if err != nil || p.At(&model.Model{}, scores) != want {
+			t.Errorf("%q: got %g, error %v, want %g", text, p.At(&model.Model{}, scores), err, want)
 		}
 	}
 	for _, text := range []string{"-0.1", "1.1", "NaN", "x", "rate=", "rate=2", "rate=NaN", "costs=1", "costs=0:1",
@@ -36,7 +38,7 @@ func TestRateIsHeldAndReached(t *testing.T) {
 			scores[i] = float64(src.IntN(8)) / 8
 		}
 		p := Threshold{"rate", src.Float64()}
-		at, most := p.At(scores), int(p.value*float64(len(scores)))
+		at, most := p.At(&model.Model{}, scores), int(p.value*float64(len(scores)))
 		count := func(from float64) (n int) {
 			for _, s := range scores {
 				if s >= from {

@@ -290,7 +290,8 @@ func accuracyOf(m *model.Model, test *dataset.Table) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := metrics.Evaluate(test.Labels, scores, classNames(test.Schema.Label.Levels), test.Schema.Label.Positive)
+	l := &test.Schema.Label
+	r, err := metrics.EvaluateAt(test.Labels, scores, classNames(l.Levels), l.Positive, m.Threshold())
 	if err != nil {
 		return 0, err
 	}

@@ -3,11 +3,13 @@
 package forecast
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
@@ -253,5 +255,54 @@ func TestRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+// A range contains four of five trainings on tables whose effects fall in ways of their own, none of which a forecast knows.
+func TestCurveCoversTrainings(t *testing.T) {
+	text := "name: t\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
+	const columns = 12
+	for k := range columns {
+		text += fmt.Sprintf("  - {name: c%d, role: private, number: {lower: 0, upper: 1, default: 0}}\n", k)
+	}
+	s := parse(t, text+"  - {name: y, role: private, label: {levels: [n, p], positive: p, default: n}}\n")
+	o := CurveOptions{Rows: 4000, Positives: 0.3, Strength: 0.8, Epsilons: []string{"0.3", "1"}}
+	src := replay.Seeded(6, "curve")
+	points, err := curve(t.Context(), train.Choice{Learner: "additive"}, s, o, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	people, err := inventPeople(t.Context(), s, src, o.Rows, judgeRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, inside, all := mech.NewExit(src), 0, 0
+	for i, p := range points {
+		for _, by := range []func(k int) float64{
+			func(k int) float64 { return math.Pow(0.7, float64(k)) },
+			func(k int) float64 { return math.Pow(0.85, float64(k)) },
+			func(k int) float64 { return map[bool]float64{true: 1}[k < columns/2] },
+			func(k int) float64 { return map[bool]float64{true: 1, false: 0.1}[k < 2] },
+		} {
+			weights := map[int]float64{}
+			for k := range columns {
+				weights[k] = by(k)
+			}
+			l := newLaw(s, weights, o.Strength, o.Positives, people[1], src)
+			tab, _ := l.deal(people[0], src)
+			judged, chances := l.deal(people[1], src)
+			for range 3 {
+				auc, err := (&trial{exit: exit}).measure(t.Context(), request(t, "additive", o.Epsilons[i]), tab, judged, chances)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if all++; auc >= p.Low && auc <= p.High {
+					inside++
+				}
+			}
+		}
+	}
+	if 5*inside < 4*all {
+		t.Errorf("%d of %d trainings are in the ranges %+v", inside, all, points)
 	}
 }

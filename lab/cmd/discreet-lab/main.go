@@ -35,12 +35,13 @@ func newRoot(c *cli.App) *cobra.Command {
 judges their claims, and makes one page of what was measured. It also trains
 people, pate and adaboost, which discreet leaves out. Their models, prices and
 ledgers are those of discreet, which reads and scores the models.`,
-		Example: `  discreet-lab experiment list
+		Example: `  discreet-lab data
+  discreet-lab experiment list
   discreet-lab experiment run shen/fig2a --out figures
   discreet-lab report figures --out report.html
   discreet-lab boost --data t.csv --schema t.yaml --epsilon 4 --not-private --model m.json
   discreet-lab train --data t.csv --schema t.yaml --learner pate --epsilon 1 --model m.json`,
-	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newFloorCommand(), a.newReportCommand(), a.newCoverageCommand(), a.newCensusCommand(), a.NewPlanCommand(),
+	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newFloorCommand(), a.newReportCommand(), a.newCoverageCommand(), a.newCensusCommand(), a.newDataCommand(), a.NewPlanCommand(),
 		a.NewTrainCommand(),
 		a.NewAuditCommand(), a.newAttackCommand(), a.newBoostCommand(), a.newCompareCommand())
 }

@@ -4,10 +4,12 @@ package experiment
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/lab/internal/datasets"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
@@ -36,9 +38,33 @@ func TestFiguresAreComplete(t *testing.T) {
 			}
 			choices[key] = true
 		}
+		checkNeeds(t, f)
 		if found, err := Find(f.Name); err != nil || found.Name != f.Name {
 			t.Errorf("%s is not found: %v", f.Name, err)
 		}
+	}
+}
+
+// checkNeeds opens a figure over an empty folder: the file that it asks for first is one of those that are listed for it.
+func checkNeeds(t *testing.T, f *frame.Figure) {
+	files, ok := datasets.Needs(f.Data)
+	if !ok {
+		t.Errorf("%s: nothing lists the files of %s", f.Name, f.Data)
+	}
+	if len(files) == 0 {
+		return // nothing is read; inventing it takes long
+	}
+	setup, err := f.Open(t.Context(), frame.NewWorld(t.TempDir()))
+	if err == nil { // tables that are opened one by one
+		var measure frame.Measure
+		if measure, err = setup(t.Context(), frame.Repeat{}); err == nil {
+			_, err = measure(t.Context(), f.Points[0])
+		}
+	}
+	if err == nil || !slices.ContainsFunc(files, func(file datasets.File) bool {
+		return strings.Contains(err.Error(), file.Name)
+	}) {
+		t.Errorf("%s asks for none of the files that are listed for %s: %v", f.Name, f.Data, err)
 	}
 }
 

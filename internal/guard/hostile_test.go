@@ -351,7 +351,7 @@ var questions = map[string]func(h *hostile) (*guard.Sum, *guard.Scores, error){
 		for range h.draw(3) {
 			f.AddShape(h.levelShape(h.s.Classes()), h.number())
 		}
-		s, err := h.g.ClassSlope(f, h.levelShape(h.s.Classes()), h.number())
+		s, err := h.g.ClassSlope(f, h.levelShape(h.s.Classes()), 0, h.number())
 		return s, nil, err
 	},
 	"Guard.Distances": func(h *hostile) (*guard.Sum, *guard.Scores, error) {

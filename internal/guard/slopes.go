@@ -21,12 +21,12 @@ type StepScore = statistic.StepScore
 // NewStepScore starts at the given numbers in nats.
 func NewStepScore(start []float64) *StepScore { return statistic.NewStepScore(start) }
 
-// ClassSlope is how the log-likelihood of the labels changes along a shape, or along all of f if that is nil, and half of how that
+// ClassSlope is how the log-likelihood of the labels changes along a shape, or along the terms of f from one on if that is nil, and half of how that
 // change falls off, each divided by most nats: see statistic.ClassSlope. What a row adds to both is shortened
 // to 1 in L1, of either sign.
-func (g *Guard) ClassSlope(f *StepScore, sh *feature.LevelShape, most float64) (*Sum, error) {
+func (g *Guard) ClassSlope(f *StepScore, sh *feature.LevelShape, from int, most float64) (*Sum, error) {
 	r := g.read()
-	slope, err := deepcopy.Of(statistic.ClassSlope{Under: f, Along: sh, Most: most}).Of(g.context(), r.table())
+	slope, err := deepcopy.Of(statistic.ClassSlope{Under: f, Along: sh, Most: most, From: from}).Of(g.context(), r.table())
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,6 @@ var promises = []struct{ sentence, test string }{
 	{"rows of length at most %s after division", "internal/learn/erm:TestModelsShortenRowsAsTrainingDid"},
 	{"rows count by their level, at most once", "internal/learn/erm:TestWeightsCountRows"},
 	{"noise in the mean of rows of length at most 1", "internal/train:TestBoundsOnNoiseHold"},
-	{"numbers are at least half of the columns and rows times ε are at least %d", "internal/learn/auto:TestTakesGridsUnasked"},
 	{"because a δ is given and rows times ε are at least %d", "internal/learn/auto:TestTakesBothUnasked"},
 	{"ORDER OF MAGNITUDE", "internal/train:TestSampleSizesAreRoundedUp"},
 	{"A cell of fewer than %.0f rows cannot be told", "internal/train:TestStatedNoiseIsThatOfTheRelease"},

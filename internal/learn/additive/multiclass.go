@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/shrink"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -154,7 +155,8 @@ func (r *multiclassFit) measureWeights() error {
 	for t := range r.plan.prices.weights {
 		k := r.turn[t]
 		sh := &r.shapes[k]
-		change, err := r.measureChange(weightLabel(t), r.plan.prices.weights[t], r.shapeOf(k), sh.spread, weightDeviation)
+		change, err := learn.Change{Score: r.score, Shape: r.shapeOf(k), Spread: sh.spread, Deviation: weightDeviation}.Measure(
+			r.guard, weightLabel(t), r.plan.prices.weights[t])
 		if err != nil {
 			return err
 		}
@@ -175,30 +177,12 @@ func (r *multiclassFit) calibrate() error {
 	for k := range r.shapes {
 		spread += r.shapes[k].weight * r.shapes[k].spread
 	}
-	change, err := r.measureChange(stretchLabel, r.plan.prices.calibration, nil, math.Max(spread, 1e-3), stretchDeviation)
+	change, err := learn.Change{Score: r.score, Spread: math.Max(spread, 1e-3), Deviation: stretchDeviation}.Measure(
+		r.guard, stretchLabel, r.plan.prices.calibration)
 	if r.stretch += change; change < 0 { // scores that are too sure have too little of a curve
 		r.stretch = math.Exp(change)
 	}
 	return err
-}
-
-// measureChange measures how much more of a shape there should be in the score; more of all shapes if it is nil. A release
-// has the derivative of the classes' likelihood, and half of its second derivative, negated, in units of the most nats
-// that a row contributes. The change has a normal prior with the given standard deviation.
-func (r *multiclassFit) measureChange(label string, price guard.Share, shape *feature.LevelShape, spread, deviation float64) (
-	change float64, err error) {
-	most := slopeSpreads * spread
-	sum, err := r.guard.ClassSlope(r.score, shape, most)
-	if err != nil {
-		return 0, err
-	}
-	out, err := r.guard.Measure(label, price, sum)
-	if err != nil {
-		return 0, err
-	}
-	gain, curve := most*out.Values[0], math.Max(2*(most*out.Values[1]), 1e-3)
-	variance := most*most*out.Variance + curve // gain = curve·change + noise; the curve is also what sampling adds
-	return curve * gain / variance / (1/(deviation*deviation) + curve*curve/variance), nil
 }
 
 func (r *multiclassFit) buildModel() *model.Model {

@@ -107,7 +107,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	pl.settleSharesAlone(signal)
 	if !p.NotPrivate && !pl.protectsLabel() && !pl.rules.sharesAlone {
-		pl.rules.calibrationShare = calibrationShare
+		pl.rules.calibrationShare = learn.CalibrationShare
 	}
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0

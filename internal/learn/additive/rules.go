@@ -25,7 +25,6 @@ const (
 	publicBins        = 16     // of a number beside a public label, which nothing is paid for
 	scoreParts        = 3      // of the score of public columns, in the calibration
 	slopeParts        = 5      // steps between the middles of bins; odd, so that the middles stay
-	calibrationShare  = 0.04   // for the cells of the finished score
 	scalesForLabels   = 900    // that each picked column needs beside a private label
 	worthAllLabels    = 0.375  // worthAll beside a private label, where columns that overlap share what they say
 	fewestAtOnce      = 1_200  // scales of all columns beside a private label; with fewer, their noise is too much for the base rate
@@ -43,7 +42,6 @@ const (
 	measuredPrior    = 0.4   // mean of the prior of a weight that is measured
 	weightDeviation  = 0.3   // standard deviation of that prior
 	stretchDeviation = 0.5   // standard deviation of the prior of the stretch of all columns, around 1
-	slopeSpreads     = 1.5   // spreads of its column at which a row's influence on a weight is clipped
 	classSlopes      = 0.5   // part of the way from a bin's value to the line: it would flatten peaks
 
 	// For counted bins.

@@ -212,66 +212,6 @@ func TestAsksByPublicThings(t *testing.T) {
 	}
 }
 
-// A label of several classes that numbers tell is left to grids unasked, by public things
-// alone, and the plan is that of grids.
-func TestTakesGridsUnasked(t *testing.T) {
-	kinds := func(s *schema.Schema, numbers, categories int) {
-		var ofNumber, ofCategory int
-		for j := range s.Columns {
-			c := &s.Columns[j]
-			of, most := &ofNumber, numbers
-			if c.Kind == schema.Category {
-				of, most = &ofCategory, categories
-			}
-			if *of++; *of > most {
-				c.Role = schema.Ignored
-			}
-		}
-	}
-	for _, c := range []struct {
-		name    string
-		classes int
-		takes   bool
-		change  func(*Params, *schema.Schema)
-	}{
-		{"takes", 4, true, func(*Params, *schema.Schema) {}},
-		{"two classes", 2, false, func(*Params, *schema.Schema) {}},
-		{"without a delta", 4, false, func(p *Params, _ *schema.Schema) { p.Delta = 0 }},
-		{"few rows", 4, false, func(p *Params, _ *schema.Schema) { p.Rows = gaussianSignal - 1 }},
-		{"replace-one", 4, false, func(p *Params, s *schema.Schema) { s.Relation, p.Rows = dp.ReplaceOne, leastSignal/2-1 }},
-		{"many rows", 4, true, func(p *Params, _ *schema.Schema) { p.Rows = 4 * leastSignal }},
-		{"more categories than numbers", 4, false, func(_ *Params, s *schema.Schema) {
-			allPrivate(nil, s)
-			kinds(s, 3, 4)
-		}},
-		{"weights", 4, false, func(_ *Params, s *schema.Schema) { s.Label.Weights = []float64{1, 2, 1, 1} }},
-		{"laplace noise is the quieter", 4, false, func(p *Params, _ *schema.Schema) {
-			p.Epsilon, p.Delta = 300*dp.Nano, 1
-		}},
-	} {
-		_, plan := with(setting{c.classes, func(p *Params, s *schema.Schema) {
-			allPrivate(p, s)
-			kinds(s, 3, 3)
-			s.Relation, p.Rows, p.Delta = dp.AddRemove, gaussianSignal, 1e9
-			c.change(p, s)
-		}}, 10)
-		pl, err := plan()
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		alone, unasked := pl.(*given)
-		takes := unasked && alone.why.Value == "taken for granted"
-		said := slices.ContainsFunc(pl.Facts(), func(f learn.Fact) bool { return f.Value == "taken for granted" })
-		if takes != c.takes || said != takes {
-			t.Errorf("%s: a %T that says %v", c.name, pl, said)
-		}
-		if takes && !slices.Equal(alone.Terms().Bill, alone.Plan.Terms().Bill) {
-			t.Errorf("%s: the bill is not that of grids", c.name)
-		}
-	}
-}
-
 // With a δ, both are fitted unasked from leastSignal on, unless noise is Laplace's or grids would be slow.
 func TestTakesBothUnasked(t *testing.T) {
 	four := []schema.Level{{Value: "a"}, {Value: "b"}, {Value: "c"}, {Value: "d"}}
@@ -292,11 +232,11 @@ func TestTakesBothUnasked(t *testing.T) {
 		{"two classes, a quarter of the rows", false, func(p *Params, _ *schema.Schema) { p.Rows /= 4 }},
 		{"four classes, few of them numbers", false, func(p *Params, s *schema.Schema) { p.Rows, s.Label.Levels = p.Rows/4, four }},
 		{"four classes of numbers", true, func(p *Params, s *schema.Schema) {
-			p.Rows, s.Label.Levels = p.Rows/4, four
+			p.Rows, s.Label.Levels = gaussianSignal, four
 			keepNumbers(s)
 		}},
 		{"four classes of numbers, few rows", false, func(p *Params, s *schema.Schema) {
-			p.Rows, s.Label.Levels = p.Rows/4-1, four
+			p.Rows, s.Label.Levels = gaussianSignal-1, four
 			keepNumbers(s)
 		}},
 		{"no delta", false, func(p *Params, _ *schema.Schema) { p.Delta = 0 }},

@@ -23,11 +23,11 @@ const (
 	mostShapes = 2_000 // columns, so that their shapes and all rounds are within a model's grids
 )
 
-// bothSignal is the rows times ε from which on both are fitted. With several classes that numbers distinguish,
-// interactions are sure enough for a quarter of them.
+// bothSignal is the rows times ε from which on both are fitted. With several classes that numbers distinguish, no single
+// product shows their many small interactions, and the grids' weight is measured.
 func bothSignal(s *schema.Schema) int {
 	if s.Classes() > 2 && mostlyNumbers(s) {
-		return leastSignalOf(s) / 4
+		return gaussianSignal
 	}
 	return leastSignalOf(s)
 }
@@ -43,7 +43,7 @@ type both struct {
 	grids    *grids.Plan
 }
 
-// planBoth plans both, each with Gaussian noise; nil if one of them would have Laplace noise, or grids would be slow.
+// planBoth plans both; nil if grids would have Laplace noise or be slow, or if with two classes additive would have it.
 func (pl *Plan) planBoth(rows int) (b *both, err error) {
 	if len(pl.s.Features()) > mostShapes {
 		return nil, nil
@@ -57,7 +57,7 @@ func (pl *Plan) planBoth(rows int) (b *both, err error) {
 			return nil, err
 		}
 		b.grids, err = grids.Params{Epsilon: part(1 - bothShare), Delta: pl.Params.Delta, Rows: pl.Rows, After: true}.Plan(pl.s, rows)
-		if err != nil || b.additive.Delta == 0 || b.grids.Delta == 0 || b.grids.IsSlow() {
+		if err != nil || b.additive.Delta == 0 && pl.s.Classes() == 2 || b.grids.Delta == 0 || b.grids.IsSlow() {
 			return nil, err
 		}
 		t := b.Terms()

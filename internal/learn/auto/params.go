@@ -34,7 +34,7 @@ const (
 	// replace-one, where leads have twice the sensitivity, it is doubled.
 	leastSignal = 20_000
 	// gaussianSignal is the same with Gaussian noise, under either relation; and the smallest for which
-	// grids is chosen without a test if the label has several classes and the columns are mostly numbers.
+	// both are fitted without a test if the label has several classes and the columns are mostly numbers.
 	gaussianSignal = 2_000
 	// enough rows per row, and scales of the noise, are what the largest lead must exceed for grids.
 	// evidence/decisions/0008-auto.md gives the leads on tables.
@@ -83,8 +83,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 			return nil, err
 		}
 		pl.gaussian = g.Delta > 0
-		if pl.takesGrids() {
-			return &given{g, pl.sayGrids()}, nil
+		if p.NotPrivate {
+			return &given{g, learn.Fact{Key: "interactions", Value: "taken for granted",
+				Text: "grids: interactions of columns are assumed, because nothing is private"}}, nil
 		}
 		why = pl.refuseToAsk()
 	}
@@ -112,24 +113,6 @@ func (p Params) planAdditive(s *schema.Schema, rows int, eps dp.Epsilon) (*addit
 
 func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Plan, error) {
 	return grids.Params{Epsilon: eps, Delta: p.Delta, NotPrivate: p.NotPrivate, Rows: p.Rows}.Plan(s, rows)
-}
-
-// takesGrids reports whether grids is chosen without a test, by public facts alone: without privacy,
-// and for the kinds of tables on which it is better in evidence/decisions/0008-auto.md.
-func (pl *Plan) takesGrids() bool {
-	return pl.NotPrivate || pl.gaussian && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove &&
-		mostlyNumbers(pl.s) && pl.signal() >= gaussianSignal
-}
-
-// sayGrids says why grids was chosen without a test.
-func (pl *Plan) sayGrids() learn.Fact {
-	why := "nothing is private"
-	if !pl.NotPrivate {
-		why = fmt.Sprintf("the label has more than two classes, rows are added or removed, a δ is given, numbers are at "+
-			"least half of the columns and rows times ε are at least %d", gaussianSignal)
-	}
-	return learn.Fact{Key: "interactions", Value: "taken for granted",
-		Text: "grids: interactions of columns are assumed, because " + why}
 }
 
 // mostlyNumbers reports whether at least two columns, and at least half of them, are numbers.

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -53,7 +55,38 @@ func (f *fit) runRounds() (*model.Model, error) {
 			return nil, fmt.Errorf("grids: %w", err)
 		}
 	}
+	if f.calibrates() {
+		if err := f.calibrate(); err != nil {
+			return nil, fmt.Errorf("grids: %w", err)
+		}
+	}
 	return f.buildModel(), nil
+}
+
+// calibrate multiplies the steps of the rounds by what the finished score says of their weight, which is measured halfway
+// between none and all of them: there the likelihood is about as curved as between the two, be the steps signal or noise. How
+// far they move scores is reckoned as if grids were independent and their cells equally full.
+func (f *fit) calibrate() error {
+	half, variance := guard.NewStepScore(f.start), 0.0
+	for t, steps := range f.steps {
+		if t >= f.followed {
+			steps = floats.ScaleTo(make([]float64, len(steps)), 0.5, steps)
+			variance += floats.Dot(steps, steps) / float64(len(steps))
+		}
+		half.AddGrid(f.grids[t].grid, steps)
+	}
+	change, err := learn.Change{Score: half, From: f.followed, Spread: math.Max(math.Sqrt(variance), 1e-3), Deviation: 1}.Measure(
+		f.guard, stretchLabel, f.stretch)
+	if err != nil {
+		return err
+	}
+	part := math.Max(0, (1+change)/2)
+	for _, steps := range f.steps[f.followed:] {
+		for i, x := range steps {
+			steps[i] = rounded(part * x)
+		}
+	}
+	return nil
 }
 
 // follow starts at the score of an additive model, whose shapes are grids of one column. The shares of the classes

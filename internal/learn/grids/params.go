@@ -40,7 +40,8 @@ type Plan struct {
 	columns []cuttable
 	rules   rules
 	prior   guard.Share
-	shares  []share // by round
+	stretch guard.Share // of the weight of all grids together, if it is measured
+	shares  []share     // by round
 	bill    []dp.Event
 }
 
@@ -116,6 +117,9 @@ func (pl *Plan) writeBill() (err error) {
 // listReleases lists the releases in charging order, and allocates fields for their prices.
 func (pl *Plan) listReleases() (list []learn.Release) {
 	rest := 1.0
+	if pl.calibrates() {
+		rest -= learn.CalibrationShare
+	}
 	if pl.releasesClasses() {
 		rest -= priorShare
 		list = append(list, learn.Release{Label: classesLabel, Share: priorShare, Price: &pl.prior})
@@ -126,13 +130,23 @@ func (pl *Plan) listReleases() (list []learn.Release) {
 		list = append(list, learn.Release{Label: pickLabel(t), Share: each * pick, Price: &pl.shares[t].pick, Choice: true},
 			learn.Release{Label: cellsLabel(t), Share: each * (1 - pick), Price: &pl.shares[t].cells})
 	}
+	if pl.calibrates() {
+		list = append(list, learn.Release{Label: stretchLabel, Share: learn.CalibrationShare, Price: &pl.stretch})
+	}
 	return list
 }
+
+// calibrates reports whether the finished score is measured: steps of more classes have the noise of many rounds, and no
+// curve that would say how much of them it is.
+func (pl *Plan) calibrates() bool { return pl.s.Classes() > 2 && !pl.NotPrivate }
 
 // releasesClasses reports whether the rows of each class are released: they are public if labels are.
 func (pl *Plan) releasesClasses() bool { return pl.scope == dp.WholeRow && !pl.After }
 
-const classesLabel = "rows of each class"
+const (
+	classesLabel = "rows of each class"
+	stretchLabel = "weight of all grids together"
+)
 
 func pickLabel(t int) string  { return fmt.Sprintf("grid of round %d", t+1) }
 func cellsLabel(t int) string { return fmt.Sprintf("slopes of round %d", t+1) }

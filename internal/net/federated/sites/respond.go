@@ -99,7 +99,7 @@ func (r *Responder) form(a *Ask, f *AskedForm) (*guard.Sum, error) {
 		return r.classForm(a, f, of.Bins)
 	case statistic.ClassSlope:
 		if f.View == guard.SlopeView {
-			return r.Guard.ClassSlope(of.Under, of.Along, of.Most)
+			return r.Guard.ClassSlope(of.Under, of.Along, of.From, of.Most)
 		}
 	}
 	return nil, errForm

@@ -3,6 +3,7 @@
 package statistic
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -13,12 +14,13 @@ import (
 
 // ClassSlope adds up the first derivative of log p(label) along a shape and half its second
 // derivative, negated, under a score of all classes. The shape is Along, or, if that is nil, what the terms
-// of the score add to its start. A row's contribution is clipped so that the
+// of the score from From on add. A row's contribution is clipped so that the
 // absolute values of both add up to at most Most nats > 0: at most engine.WeightOne units.
 type ClassSlope struct {
 	Under *StepScore
 	Along *feature.LevelShape
 	Most  float64
+	From  int
 }
 
 // Slope is the derivative, at 0, of the labels' log-likelihood by the multiple of a shape that is
@@ -34,7 +36,10 @@ func (c ClassSlope) Check(s *schema.Schema) error {
 		return ErrParts(classSlope)
 	}
 	if c.Along == nil {
-		return c.Under.check(s, s.Classes())
+		if err := c.Under.check(s, s.Classes()); err != nil || c.From < 0 || c.From > len(c.Under.Terms) {
+			return cmp.Or(err, ErrParts(classSlope))
+		}
+		return nil
 	}
 	if err := c.Along.Check(s); err != nil {
 		return err
@@ -53,7 +58,7 @@ func (c ClassSlope) Size(v *engine.View) (int, error) { return 2, c.Under.checkW
 
 func (c ClassSlope) Columns() []int {
 	if c.Along == nil {
-		return nil
+		return c.Under.TermColumns(c.From)
 	}
 	return c.Along.Columns()
 }
@@ -72,8 +77,9 @@ type classSlopeAdder struct {
 	sums
 	run   *engine.Run
 	bins  binReader
-	steps []float64 // by bin, then class; of one row if start is set
-	start []int64   // of the score, if the shape is what its terms add
+	steps []float64 // by bin, then class; of one row if add is set
+	add   func(units []int32)
+	units []int32   // of rows, then class, by add
 	p     []float64 // of each class
 	most  float64
 }
@@ -81,7 +87,7 @@ type classSlopeAdder struct {
 func (c ClassSlope) Adder(run *engine.Run) engine.Adder {
 	a := &classSlopeAdder{sums: make(sums, 2), run: run, p: make([]float64, len(c.Under.Start)), most: c.Most}
 	if c.Along == nil {
-		a.start, a.steps = c.Under.Start, make([]float64, len(c.Under.Start))
+		a.add, a.steps = c.Under.bindTerms(run, c.From), make([]float64, len(c.Under.Start))
 		return a
 	}
 	a.bins = binReader{BoundBins: c.Along.Bind(run.Cols)}
@@ -94,10 +100,13 @@ func (c ClassSlope) Adder(run *engine.Run) engine.Adder {
 }
 
 func (a *classSlopeAdder) Add() {
-	if a.start != nil {
+	if a.add != nil {
+		a.units = room(a.units, a.run.Rows()*len(a.p))
+		clear(a.units)
+		a.add(a.units)
 		for i := range a.run.Labels {
-			for k, x := range a.run.Scores[i*len(a.p):][:len(a.p)] {
-				a.steps[k] = float64(int64(x)-a.start[k]) / feature.ScoreOne
+			for k, x := range a.units[i*len(a.p):][:len(a.p)] {
+				a.steps[k] = float64(x) / feature.ScoreOne
 			}
 			a.addRow(i, a.steps)
 		}

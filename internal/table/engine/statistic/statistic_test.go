@@ -184,7 +184,7 @@ var statistics = map[string]func(d *drawn) engine.Statistic{
 		return ClassResiduals{d.score(d.s.Classes()), d.bins()[0]}
 	},
 	"class_slope": func(d *drawn) engine.Statistic {
-		c := ClassSlope{d.score(d.s.Classes()), d.shape(), math.Abs(d.NormFloat64())}
+		c := ClassSlope{d.score(d.s.Classes()), d.shape(), math.Abs(d.NormFloat64()), 0}
 		if d.IntN(2) == 0 {
 			c.Along = nil
 		}

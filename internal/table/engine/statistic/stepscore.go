@@ -96,12 +96,7 @@ func (t StepTerm) equal(u StepTerm) bool {
 func (s *StepScore) Keep() engine.Score { return &StepScore{s.Start, slices.Clip(s.Terms)} }
 
 func (s *StepScore) Scorer(run *engine.Run, from int) func() {
-	var grids []*feature.BoundGrid
-	for k := range s.Terms[from:] {
-		grids = append(grids, s.Terms[from+k].Grid.Bind(run.Cols))
-	}
-	width := len(s.Start)
-	var cells, spare []uint32
+	add, width := s.bindTerms(run, from), len(s.Start)
 	return func() {
 		if from == 0 {
 			for at := 0; at < len(run.Scores); at += width {
@@ -110,13 +105,26 @@ func (s *StepScore) Scorer(run *engine.Run, from int) func() {
 				}
 			}
 		}
+		add(run.Scores)
+	}
+}
+
+// bindTerms returns what adds the terms from one on to the numbers of the rows of a run.
+func (s *StepScore) bindTerms(run *engine.Run, from int) func(scores []int32) {
+	var grids []*feature.BoundGrid
+	for k := range s.Terms[from:] {
+		grids = append(grids, s.Terms[from+k].Grid.Bind(run.Cols))
+	}
+	width := len(s.Start)
+	var cells, spare []uint32
+	return func(scores []int32) {
 		n := run.Rows()
 		cells, spare = room(cells, n), room(spare, n)
 		for t, g := range grids {
 			units := s.Terms[from+t].Units
 			g.Read(0, cells, spare)
 			for i, c := range cells {
-				row := run.Scores[i*width:][:width]
+				row := scores[i*width:][:width]
 				for k, u := range units[int(c)*width:][:width] {
 					row[k] = clampUnits(int64(row[k]) + u)
 				}

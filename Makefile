@@ -282,8 +282,8 @@ python: python-wheel python-env python-check ## build the wheel of this machine,
 python-wheel:
 	@rm -rf $(OUT)/python && mkdir -p $(OUT)/python
 	@mkdir -p $(OUT)/python/programs
-	$(STATIC) -o $(OUT)/python/programs/ ./cmd/discreet ./cmd/discreet-net
-	python3 python/wheel.py $(VERSION) $(PLATFORM) $(OUT)/python $(OUT)/python/programs/discreet $(OUT)/python/programs/discreet-net
+	$(STATIC) -o $(OUT)/python/programs/ ./cmd/discreet
+	python3 python/wheel.py $(VERSION) $(PLATFORM) $(OUT)/python discreet $(OUT)/python/programs/discreet
 
 PIP = $(OUT)/python/env/bin/pip install --quiet --disable-pip-version-check --no-input --timeout 20 --retries 1
 
@@ -317,15 +317,18 @@ release: explorer ## static programs for six platforms, wheels, a bill of materi
 			GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -tags explorer -o "$(RELEASE)/$$program-$$end" ./cmd/$$program; \
 		done; \
 		(cd lab && GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$(abspath $(RELEASE))/discreet-lab-$$end" ./cmd/discreet-lab); \
-		python3 python/wheel.py $(VERSION) "$$tag" $(RELEASE) $(RELEASE)/discreet-$$end $(RELEASE)/discreet-net-$$end; \
+		GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o $(RELEASE)/wheel/discreet ./cmd/discreet; \
+		python3 python/wheel.py $(VERSION) "$$tag" $(RELEASE) discreet $(RELEASE)/wheel/discreet; \
+		python3 python/wheel.py $(VERSION) "$$tag" $(RELEASE) discreet-net $(RELEASE)/discreet-net-$$end; \
 		[ $$os != linux ] || GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false \
 			-o $(RELEASE)/discreet-serve-$(VERSION)-$$os-$$arch ./cmd/discreet-serve; \
 	done
 	@list='{{with .Module}}{{if and .Version (not .Replace)}}{{.Path}} {{.Version}}{{end}}{{end}}'; export GOWORK=off; \
 		( $(GO) list -deps -f "$$list" ./cmd/discreet ./cmd/discreet-net; $(GO) list -C lab -deps -f "$$list" ./cmd/discreet-lab ) | LC_ALL=C sort -u \
 		| python3 python/sbom.py $(VERSION) > $(RELEASE)/discreet-$(VERSION).spdx.json
+	rm -r $(RELEASE)/wheel
 	cp python/Containerfile $(RELEASE)/
-	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS
+	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* discreet_net-* Containerfile > SHA256SUMS && cat SHA256SUMS
 
 # Each program's deb and rpm of this machine's kind, with pages of the manual, completions and a unit. nfpm is a tool
 # of this target alone: it is in no module file.

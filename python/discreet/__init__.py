@@ -4,9 +4,16 @@
 The work is done by the program ``discreet``, which the wheel carries. See docs/python.md.
 """
 
+from importlib import metadata
+
 from ._binary import BudgetError, DiscreetError, DiscreetWarning, PrivacyWarning, UsageError, find_binary, version
 from ._classifier import DiscreetClassifier
 from ._schema import ArraySchema, draft_schema
+
+try:
+    __version__ = metadata.version("discreet")
+except metadata.PackageNotFoundError:  # from a source tree that is not installed
+    __version__ = "0.0.0"
 
 __all__ = [
     "ArraySchema",

@@ -404,6 +404,18 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         """The effect of each column on the score, as ``discreet explain --json`` prints it; for models that are sums."""
         return self._read_json("explain")
 
+    @property
+    def feature_importances_(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """What each column alone adds to the log-odds, the mean over rows, in the order of ``feature_names_in_``.
+
+        It is 0 for columns that the model does not read, and is there for models that are sums. It follows
+        from the model and costs nothing.
+        """
+        shapes = {s["column"]: s["importance"] for s in self.explain_.get("shapes", []) if "importance" in s}
+        if not shapes:
+            raise AttributeError("feature_importances_ is there for models that are sums of shapes only")
+        return np.array([float(shapes.get(str(name), 0)) for name in self.feature_names_in_])
+
     def to_onnx(self) -> bytes:
         """The model as an ONNX file, for onnxruntime."""
         return self._with_model("export", "--model", "MODEL", "--format", "onnx", "--out", "-")
@@ -480,6 +492,11 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             scores = both
         return scores[:, self._order]
 
+    def predict_log_proba(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The logarithms of what ``predict_proba`` returns."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
     @staticmethod
     def _describe_missing(what: str, missing: list[str], given: list[str]) -> str:
         folded = {name.casefold().strip(): name for name in given}
@@ -490,10 +507,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The log-odds of ``classes_[1]``, one per row; of more than two classes the logarithms of their scores."""
-        scores = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            logs = np.log(scores)
-        return np.asarray(logs[:, 1] - logs[:, 0]) if scores.shape[1] == 2 else logs
+        logs = self.predict_log_proba(X)
+        return np.asarray(logs[:, 1] - logs[:, 0]) if logs.shape[1] == 2 else logs
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The predicted classes."""

@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+import discreet
 from discreet import (ArraySchema, BudgetError, DiscreetClassifier, DiscreetError, DiscreetWarning, PrivacyWarning, UsageError,
                       _schema, draft_schema, find_binary, version)
 
@@ -60,6 +61,20 @@ def test_fit_and_predict():
     assert (m.predict(X) == np.where(p[:, 1] >= 0.5, "yes", "no")).all()
     assert str(m.privacy_["epsilon"]) == "50"
     assert m.explain_["label"] == "ill" and m.to_onnx()[:1] == b"\x08"
+    assert np.allclose(np.exp(m.predict_log_proba(X)), p)
+    shares = m.feature_importances_  # of age, which alone says anything
+    assert list(m.feature_names_in_) == ["age", "ward, old", "night"] and shares.argmax() == 0 and (shares >= 0).all()
+    assert discreet.__version__
+
+
+def test_groups_of_a_private_evaluation():
+    X, y = wards(n=2000)
+    report = model(epsilon=50.0).fit(X, y).evaluate_privately(X, y, epsilon=20.0, by="night", threshold="rate=0.3")
+    told = {g["group"]: g for g in report["groups"] if g["told"]}
+    assert set(told) == {"false", "true"} and report["threshold_chosen"]
+    for group in told.values():
+        low, high = group["accuracy_interval"]
+        assert low <= group["accuracy"] <= high
 
 
 def test_tables_of_every_kind_predict_alike():

@@ -52,7 +52,7 @@ func (a *app) newSiteCommand() *cobra.Command {
 }
 
 func (a *app) newSiteInitCommand() *cobra.Command {
-	p := site.Policy{Version: 1, Number: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}
+	p := site.Policy{Version: 1, Number: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows", Figures: true}
 	var list, schemaFile, out string
 	c := &cobra.Command{
 		Use:   "init",

@@ -160,7 +160,10 @@ func (a *asked) callAgain(ctx context.Context, once func(context.Context) error)
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("did not answer in time: %w", err)
 	}
-	return err
+	if err != nil {
+		return problem.Named(err)
+	}
+	return nil
 }
 
 // mayPass reports whether a retry may have another result. It cannot if the party answered something

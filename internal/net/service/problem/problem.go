@@ -12,10 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"connectrpc.com/connect"
 
-	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
 	"github.com/discreet-dp/discreet/internal/net/service/rpc"
 )
@@ -153,17 +154,34 @@ func Of(err error) *Problem {
 	return &Problem{Kind: Internal}
 }
 
-// Named returns the problem or the *identity.MisfitError in err, without its wrappers. It returns err
-// itself if it has neither, or has an internal problem.
+// Named returns what a failed call says to readers: the problem or the *identity.MisfitError in err, without its
+// wrappers; else what another program answered, quoted, or why it could not be reached, without the address that was called.
+// It returns err itself if it is of none of these kinds.
 func Named(err error) error {
 	if misfit := (*identity.MisfitError)(nil); errors.As(err, &misfit) {
 		return misfit
 	}
-	if p := Of(err); p.Kind != Internal {
+	if p := Of(err); p.Kind != Internal || p.Detail != "" {
 		return p
+	}
+	answer, lost := (*connect.Error)(nil), (*url.Error)(nil)
+	switch {
+	case errors.As(err, &answer) && connect.IsWireError(answer):
+		return &reworded{fmt.Sprintf("it answered %s: %s", answer.Code(), quote(answer.Message())), err}
+	case errors.As(err, &lost):
+		return &reworded{lost.Err.Error(), err}
 	}
 	return err
 }
+
+// reworded is an error in other words.
+type reworded struct {
+	text string
+	err  error
+}
+
+func (e *reworded) Error() string { return e.text }
+func (e *reworded) Unwrap() error { return e.err }
 
 // Passing reports whether the same call may succeed later: because the problem's kind allows it, or
 // because there was no answer. A *identity.MisfitError counts as an answer.
@@ -186,19 +204,26 @@ func (p *Problem) Proto() *rpc.Problem {
 	return &rpc.Problem{Type: urn + p.Kind.name, Title: p.Kind.title, Status: int32(p.Kind.status), Detail: p.Detail}
 }
 
-// maxWords is the number of bytes that are kept of a text of another program's problem.
+// maxWords is the number of bytes that are kept of a text of another program.
 const maxWords = 2000
 
-// FromProto reads the message of Proto. A kind unknown to this version becomes an internal problem
-// with the same text. Texts are cut, and escaped to one line: another program wrote them.
+// quote quotes a text of another program, cut to one line: it may look like words of this program.
+func quote(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strconv.Quote(text[:min(len(text), maxWords)])
+}
+
+// FromProto reads the message of Proto; its detail is quoted. A kind unknown to this version becomes an internal problem
+// with the same text.
 func FromProto(m *rpc.Problem) *Problem {
-	words := func(text string) string { return plaintext.Escape(text[:min(len(text), maxWords)]) }
 	for _, k := range kinds {
 		if m.GetType() == urn+k.name {
-			return &Problem{k, words(m.GetDetail())}
+			return &Problem{k, quote(m.GetDetail())}
 		}
 	}
-	return New(Internal, "%s: %s", words(m.GetTitle()), words(m.GetDetail()))
+	return New(Internal, "%s: %s", quote(m.GetTitle()), quote(m.GetDetail()))
 }
 
 // Connect returns the problem as an error of a call, with the problem as its detail.

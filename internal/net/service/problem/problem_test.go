@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestEveryKindComesBack(t *testing.T) {
 
 			_, err := rpc.NewAggregatorClient(server.Client(), server.URL).GetTask(t.Context(),
 				connect.NewRequest(&rpc.GetTaskRequest{}))
-			if got := problem.Of(err); *got != *sent {
+			if got := problem.Of(err); got.Kind != k || got.Error() != k.Title()+`: "round 3"` {
 				t.Errorf("by call: %v, want %v", got, sent)
 			}
 
@@ -69,8 +70,37 @@ func TestForeignWordsAreOnOneLine(t *testing.T) {
 	long := words + strings.Repeat("z", 1<<20)
 	for _, kind := range []string{"urn:discreet:problem:" + problem.Internal.String(), "urn:discreet:problem:another"} {
 		p := problem.FromProto(&rpc.Problem{Type: kind, Title: long, Detail: long})
-		if got := p.Error(); !plaintext.Is(got) || len(got) > 6000 || !strings.Contains(got, `x\u001b[2J\r\nerror: y\u202e`) {
+		if got := p.Error(); !plaintext.Is(got) || len(got) > 6000 || !strings.Contains(got, `"x\x1b[2J\r\nerror: y\u202ez`) {
 			t.Errorf("%s: says %d bytes, %q", kind, len(got), got[:min(len(got), 80)])
+		}
+	}
+}
+
+// What a failed call says to readers quotes what another program wrote, whether it is of this protocol or not, and leaves out
+// the address that was called.
+func TestNamedQuotesOthersWords(t *testing.T) {
+	const words = "fine\nerror: nothing\u202e"
+	// answered is a problem as it arrives.
+	answered := func(k problem.Kind) *connect.Error {
+		sent := problem.New(k, "%s", words).Connect()
+		e := connect.NewWireError(sent.Code(), errors.New(words))
+		e.AddDetail(sent.Details()[0])
+		return e
+	}
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a problem": {answered(problem.Late), problem.Late.Title() + `: "fine\nerror: nothing\u202e"`},
+		"a failure": {answered(problem.Internal), problem.Internal.Title() + `: "fine\nerror: nothing\u202e"`},
+		"another answer": {connect.NewWireError(connect.CodeUnavailable, errors.New(words)),
+			`it answered unavailable: "fine\nerror: nothing\u202e"`},
+		"no answer": {fmt.Errorf("call: %w", &url.Error{Op: "Post", URL: "https://127.0.0.1:1/join", Err: errors.New("connection refused")}),
+			"connection refused"},
+	} {
+		got := problem.Named(c.err)
+		if got.Error() != c.want || !plaintext.Is(got.Error()) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
@@ -108,7 +138,7 @@ func TestOtherErrorsKeepTheirWords(t *testing.T) {
 		t.Errorf("got %v, want what was wrapped", p)
 	}
 	later := problem.FromProto(&rpc.Problem{Type: "urn:discreet:problem:of-next-year", Title: "new", Detail: "thing"})
-	if later.Kind != problem.Internal || later.Detail != "new: thing" {
+	if later.Kind != problem.Internal || later.Detail != `"new": "thing"` {
 		t.Errorf("got %v, want an internal problem that keeps the words", later)
 	}
 }

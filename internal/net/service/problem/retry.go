@@ -29,10 +29,10 @@ func (r Retry) Do(ctx context.Context, passing func(error) bool, once func(conte
 			return err
 		}
 		if ctx.Err() == nil || !isCut(err) {
-			last = err
+			last = Named(err)
 		}
 		if ctx.Err() == nil && r.Say != nil {
-			r.Say(wait, err)
+			r.Say(wait, last)
 		}
 		if Pause(ctx, wait) != nil {
 			return newEnded(ctx, last)

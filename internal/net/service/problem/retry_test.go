@@ -30,7 +30,7 @@ func TestPausesDouble(t *testing.T) {
 		var tried, said []time.Duration
 		began := time.Now()
 		r := problem.Retry{First: time.Second, Last: 5 * time.Second, Say: func(after time.Duration, err error) {
-			if err != error(errBusy) {
+			if problem.Of(err).Kind != problem.Overloaded {
 				t.Errorf("said %v", err)
 			}
 			said = append(said, after)
@@ -150,7 +150,7 @@ func TestNamed(t *testing.T) {
 		problem.New(problem.Late, "round 1").Error() {
 		t.Errorf("got %v, want the problem alone", err)
 	}
-	for _, err := range []error{errors.New("disk on fire"), problem.New(problem.Internal, "x").Connect()} {
+	for _, err := range []error{errors.New("disk on fire"), problem.New(problem.Internal, "").Connect()} {
 		if problem.Named(err) != err {
 			t.Errorf("got %v, want %v itself", problem.Named(err), err)
 		}

@@ -353,6 +353,9 @@ func (c *Coordinator) callOne(ctx context.Context, i int, path string, body []by
 		answer, err = c.post(ctx, i, path, body)
 		return err
 	})
+	if err != nil {
+		err = problem.Named(err)
+	}
 	return answer, err
 }
 
@@ -378,7 +381,7 @@ func (c *Coordinator) post(ctx context.Context, i int, path string, body []byte)
 		var p rpc.Problem
 		var words struct{ Type, Title, Detail string }
 		if json.Unmarshal(text, &words) != nil {
-			return nil, fmt.Errorf("it answered %s", answer.Status)
+			return nil, fmt.Errorf("it answered HTTP %d", answer.StatusCode)
 		}
 		p.Type, p.Title, p.Detail = words.Type, words.Title, words.Detail
 		return nil, problem.FromProto(&p)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
@@ -182,6 +183,20 @@ func (c *Coordinator) EvaluateExactly(ctx context.Context, m *model.Model, thres
 		if err := sites.Decode(a, out[i]); err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Peers[i].Name, err)
 		}
+		if !fits(out[i], schema.Values(m.Schema.Label.Levels)) {
+			return nil, fmt.Errorf("site %s: its report must be about the model's classes", c.Peers[i].Name)
+		}
 	}
 	return out, nil
+}
+
+// fits reports whether a site's report has the shape of a report about the classes, and names no others: it is printed.
+func fits(r *metrics.Report, classes []string) bool {
+	for _, name := range append(slices.Clone(r.Unpredicted), r.Majority) {
+		if !slices.Contains(classes, name) {
+			return false
+		}
+	}
+	return slices.Equal(r.Confusion.Labels, classes) && len(r.Confusion.Counts) == len(classes) &&
+		!slices.ContainsFunc(r.Confusion.Counts, func(counts []int) bool { return len(counts) != len(classes) })
 }

@@ -4,6 +4,7 @@ package site
 
 import (
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -145,6 +146,16 @@ func TestExactEvaluation(t *testing.T) {
 		must(t, err)
 		if r.Rows != want.Rows || r.Accuracy != want.Accuracy || !slices.Equal(r.Unpredicted, want.Unpredicted) {
 			t.Errorf("site %d: %d rows at %g, want %d at %g", i, r.Rows, r.Accuracy, want.Rows, want.Accuracy)
+		}
+	}
+	const good = `"majority":"c0","unpredicted":["c1"],"confusion":{"labels":["c0","c1"],"counts":[[1,0],[1,0]]}`
+	for _, change := range [][2]string{{"", ""}, {`"majority":"c0"`, `"majority":"x"`}, {`["c1"]`, `["c1","x"]`}, {`"labels":["c0"`, `"labels":["x"`},
+		{`,[1,0]]`, `]`}, {`,[1,0]]`, `,[1,0],[1,0]]`}, {`[1,0]]`, `[1]]`}} {
+		w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+			_, _ = to.Write([]byte("{" + strings.Replace(good, change[0], change[1], 1) + "}"))
+		})
+		if _, err := w.coordinator(2).EvaluateExactly(t.Context(), m, 0.5); (err == nil) != (change[0] == "") {
+			t.Errorf("a site's report with %s in place of %s: %v", change[1], change[0], err)
 		}
 	}
 }

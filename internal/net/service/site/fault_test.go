@@ -475,9 +475,18 @@ func TestPolicyRefuses(t *testing.T) {
 		change(&a)
 		body, err := json.Marshal(a)
 		must(t, err)
-		if _, err := c.post(t.Context(), 0, joinCall, body); kindOf(err) != "not-allowed" && kindOf(err) != "malformed" {
+		_, err = c.post(t.Context(), 0, joinCall, body)
+		clause := err != nil && strings.Contains(err.Error(), `: "site0's policy, `)
+		if kindOf(err) != "malformed" && (kindOf(err) != "not-allowed" || !clause || strings.ContainsAny(err.Error(), "2345")) {
 			t.Errorf("a training with %s: %v", what, err)
 		}
+		w.allow(0, func(p *Policy) { p.Figures = true })
+		_, err = c.post(t.Context(), 0, joinCall, body)
+		if want := `"site0's policy, training: at most epsilon = 4, delta = 0.001, this asks epsilon = 5"`; what == "a higher epsilon" &&
+			!strings.HasSuffix(err.Error(), want) {
+			t.Errorf("a coordinator that may know figures is told %v, want %s", err, want)
+		}
+		w.allow(0, func(p *Policy) { p.Figures = false })
 	}
 	w.allow(0, func(p *Policy) { p.until = time.Now().Add(-time.Hour) })
 	if _, err := c.post(t.Context(), 0, joinCall, text); kindOf(err) != "not-allowed" {

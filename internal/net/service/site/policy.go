@@ -57,6 +57,8 @@ type Policy struct {
 	Until        string `yaml:"until"`        // the last day, as 2027-12-31
 	// Hours are those in UTC at which calls are answered, as 22:00-06:00; "": at any.
 	Hours string `yaml:"hours"`
+	// Figures lets refusals tell coordinators the limits of this policy, and what is spent.
+	Figures bool `yaml:"figures"`
 	// Programs are the permitted versions of the program, as discreet-net version prints them; none:
 	// all.
 	Programs []string `yaml:"programs"`
@@ -267,7 +269,9 @@ func (p *Policy) checkHours(now time.Time) error {
 
 // check refuses a training that the policy does not allow.
 func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time) error {
-	refuse := func(format string, args ...any) error { return problem.New(problem.NotAllowed, format, args...) }
+	refuse := func(clause, figures string, args ...any) error {
+		return problem.New(problem.NotAllowed, "%s", p.clause(clause, figures, args...))
+	}
 	if err := t.Check(); err != nil {
 		return problem.New(problem.Malformed, "%v", err)
 	}
@@ -282,33 +286,41 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	own := slices.ContainsFunc(t.Sites, func(m sites.Member) bool { return m.Name == p.Site })
 	switch {
 	case t.Coordinator != caller.Name || !slices.Contains(p.Coordinators, caller.Name):
-		return refuse("a training by coordinator %s", caller.Name)
+		return refuse("coordinators", "this asks for coordinator %s", caller.Name)
 	case !now.Before(p.until):
-		return refuse("a training after %s", p.Until)
+		return refuse("until", "%s is the last day", p.Until)
 	case t.Schema != p.Schema:
-		return refuse("a training with another schema")
+		return refuse("schema", "another schema")
 	case t.Evaluation != nil && p.HeldOut == "":
-		return refuse("an evaluation")
+		return refuse("held_out", "no evaluations")
 	case !own:
-		return refuse("a training without this site")
+		return refuse("sites", "this site must be one")
 	case len(t.Sites) < p.MinimumSites:
-		return refuse("a training of %d sites, which must be at least %d", len(t.Sites), p.MinimumSites)
+		return refuse("minimum_sites", "%d at least, this asks for %d", p.MinimumSites, len(t.Sites))
 	case t.Honest > p.Honest-(len(p.Sites)-len(t.Sites)): // those who are absent may be the honest ones
-		return refuse("a training that counts on the noise of %d of %d sites, while %d of %d are honest", t.Honest,
-			len(t.Sites), p.Honest, len(p.Sites))
+		return refuse("honest", "%d of %d, this counts on the noise of %d of %d", p.Honest, len(p.Sites), t.Honest, len(t.Sites))
 	case t.Epsilon > most.Epsilon || t.Delta > most.Delta:
-		return refuse("a training at more than epsilon %s and delta %s", most.Epsilon, most.Delta)
+		return refuse("training", "at most %s, this asks %s", most, t.Terms().Price)
 	case t.Epsilon < all.Epsilon/maxTrainings:
-		return refuse("a training at less than epsilon %s, of which the lifetime pays for %d", all.Epsilon/maxTrainings, maxTrainings)
+		return refuse("lifetime", "it pays for %d trainings, so none may ask less than epsilon %s", maxTrainings, all.Epsilon/maxTrainings)
 	case len(t.Bill)+1 > p.Measurements:
-		return refuse("a training of %d measurements, which must be at most %d", len(t.Bill)+1, p.Measurements)
+		return refuse("measurements", "at most %d, this asks for %d", p.Measurements, len(t.Bill)+1)
 	}
 	for _, m := range t.Sites {
 		if p.Sites[m.Name] != hex.EncodeToString(m.Key) {
-			return refuse("a training with site %s and that key", m.Name)
+			return refuse("sites", "none is %.80q with the key that this asks for", m.Name)
 		}
 	}
 	return nil
+}
+
+// clause names a clause of the policy, with its figures if coordinators may know them.
+func (p *Policy) clause(name, figures string, args ...any) string {
+	text := p.Site + "'s policy, " + name
+	if p.Figures {
+		text += ": " + fmt.Sprintf(figures, args...)
+	}
+	return text
 }
 
 // checkSchema refuses a schema of which no site can measure rows.
@@ -359,6 +371,11 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 	}
 	if len(p.Programs) > 0 {
 		say("This site runs the program in version %s alone. What other sites run, it cannot see.", strings.Join(p.Programs, " or "))
+	}
+	if p.Figures {
+		say("A refusal tells the coordinator the clause of this policy, its limit, and what is spent.")
+	} else {
+		say("A refusal tells the coordinator the clause of this policy and no figures.")
 	}
 	say("Each call is logged: the time, the coordinator, the call, and why it was refused. The ledger has each price.")
 	say("A training measures at most %d times, %d numbers at a time.", p.Measurements, p.Numbers)
@@ -479,6 +496,9 @@ func (p *Policy) Draft() string {
 		b.WriteString("# hours: \"22:00-06:00\" # in UTC, of answers; without this line they are given at any hour\n")
 	} else {
 		fmt.Fprintf(&b, "hours: %q # in UTC, of answers\n", p.Hours)
+	}
+	if p.Figures {
+		b.WriteString("figures: true # a refusal tells the coordinator the limit and what is spent, not the clause alone\n")
 	}
 	if len(p.Programs) == 0 {
 		b.WriteString("# programs: [v1.0.0] # versions of the program that may answer; without this line all may\n")

@@ -253,7 +253,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 			_, _ = w.Write(answer) // the caller may have gone
 			return
 		}
-		p := problemOf(err)
+		p := s.problemOf(err)
 		s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true, "problem", p.Kind.String(), "error", err)
 		s.meters.Refused(r.URL.Path, p.Kind)
 		p.Write(w)
@@ -261,15 +261,17 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 }
 
 // problemOf returns what a coordinator is told of an error. The state of the ledger is between the site
-// and its operator.
-func problemOf(err error) *problem.Problem {
-	switch bad := (*dp.ParamError)(nil); {
+// and its operator, unless the policy says otherwise.
+func (s *Server) problemOf(err error) *problem.Problem {
+	switch bad, over := (*dp.ParamError)(nil), (*ledger.Exceeded)(nil); {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, diskroom.ErrFull), errors.Is(err, sqldb.ErrFailed):
 		return problem.New(problem.Storage, "")
 	case errors.As(err, &bad):
 		return problem.New(problem.NotAllowed, "%v", bad)
-	case errors.As(err, new(*ledger.Exceeded)):
-		return problem.New(problem.Spent, "")
+	case errors.As(err, &over):
+		return problem.New(problem.Spent, "%s", s.policy().clause("lifetime", "%s allowed in total, %s spent, this asks %s",
+			dp.Price{Epsilon: over.Limit, Delta: over.LimitDelta}, dp.Price{Epsilon: over.Spent, Delta: over.SpentDelta},
+			dp.Price{Epsilon: over.Asked, Delta: over.AskedDelta}))
 	case errors.As(err, new(*ledger.Conflict)):
 		return problem.New(problem.TaskClosed, "this site's ledger has it, and its state does not: its price stays spent")
 	}

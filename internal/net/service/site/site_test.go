@@ -713,13 +713,14 @@ func TestPriceAtSeveralSites(t *testing.T) {
 	}
 }
 
-// A coordinator learns why a site refused: its budget, the state of its ledger, or its policy.
+// A coordinator learns why a site refused: its budget, the state of its ledger, or its policy; and figures only if the
+// policy lets it.
 func TestRefusalsNameTheirReason(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		kind problem.Kind
 	}{
-		{&ledger.Exceeded{Dataset: "clinic"}, problem.Spent},
+		{&ledger.Exceeded{Dataset: "clinic", Limit: 3 * dp.Nano, Spent: 5 * dp.Nano / 2, Asked: dp.Nano}, problem.Spent},
 		{&ledger.Conflict{Dataset: "clinic", Job: "J", State: ledger.Began}, problem.TaskClosed},
 		{&ledger.Conflict{Dataset: "clinic", Job: "J", State: ledger.Requested}, problem.TaskClosed},
 		{dp.Refuse("site", "epsilon", "must be at most 1", 2), problem.NotAllowed},
@@ -727,7 +728,17 @@ func TestRefusalsNameTheirReason(t *testing.T) {
 		{sqldb.ErrFailed, problem.Storage},
 		{errors.New("a bug"), problem.Internal},
 	} {
-		p := problemOf(fmt.Errorf("site: %w", c.err))
+		s := new(Server)
+		s.charter.Store(&charter{policy: &Policy{Site: "west", Figures: true}})
+		const told = `west's policy, lifetime: epsilon = 3 allowed in total, epsilon = 2.5 spent, this asks epsilon = 1`
+		if p := s.problemOf(c.err); c.kind == problem.Spent && p.Detail != told {
+			t.Errorf("the coordinator is told %q, want %q", p.Detail, told)
+		}
+		s.charter.Store(&charter{policy: &Policy{Site: "west"}})
+		p := s.problemOf(fmt.Errorf("site: %w", c.err))
+		if strings.Contains(p.Detail, "2.5") {
+			t.Errorf("figures are told that the policy keeps: %s", p.Detail)
+		}
 		if told := p.Error(); p.Kind != c.kind || strings.Contains(told, "clinic") ||
 			strings.Contains(told, "budget") != (c.kind == problem.Spent) {
 			t.Errorf("%v is told as %s: %q", c.err, p.Kind, told)

@@ -30,7 +30,7 @@
 // each column. A row therefore changes a release by at most 1 if it is added, and 2 if it is replaced.
 //
 // There is nothing to tune: rules.go computes the number of rounds, the bins and the shares of ε from ε, the schema
-// and the number of rows. Its rules were chosen once on public data (evidence/decisions/0004-additive.md).
+// and the number of rows. Its rules were chosen once on public data (evidence/decisions/0014-default.md).
 //
 // Time: one pass over the rows, O(n·columns), or one for each round if ε allows rounds to use the
 // residuals of earlier ones. Prefer it to brc unless the proof must be that of a paper.

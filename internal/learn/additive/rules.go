@@ -147,8 +147,8 @@ func countScales(p Params, relation dp.Relation, rows, columns int, rho float64)
 	return float64(rows) * p.Epsilon.Float() / s.L1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.L2
 }
 
-// settleBinary derives the rules for two classes; evidence/benchmarks/additive-choices.md has the
-// sweeps. rho is the ρ for (ε, δ), 0 without a δ; offset is set if public columns have their own
+// settleBinary derives the rules for two classes; evidence/benchmarks/default-constants.md derives
+// them. rho is the ρ for (ε, δ), 0 without a δ; offset is set if public columns have their own
 // score. useful is the share of rows that count for rounds, see countUseful.
 func settleBinary(
 	p Params, relation dp.Relation, rows, columns int, rho float64, offset bool, useful float64,

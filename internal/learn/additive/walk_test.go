@@ -13,7 +13,7 @@ import (
 // From ε = .01 to 10 in steps of 2 %, no choice turns back: rounds that take all columns never pick
 // again, and passes and bins grow. Rounds grow by one at a time, but where they take all columns, from
 // three quarters of those on, or pass over them once more. Of two classes and without a δ: with one, where Laplace
-// noise becomes the quieter, a second pass may go (evidence/benchmarks/additive-choices.md).
+// noise becomes the quieter, a second pass may go (evidence/decisions/0014-default.md).
 func TestChoicesGrowWithEpsilon(t *testing.T) {
 	for _, columns := range []int{6, 14, 40} {
 		for _, rows := range []int{5_000, 50_000} {

@@ -37,7 +37,7 @@ const (
 	// both are fitted without a test if the label has several classes and the columns are mostly numbers.
 	gaussianSignal = 2_000
 	// enough rows per row, and scales of the noise, are what the largest lead must exceed for grids.
-	// evidence/decisions/0008-auto.md gives the leads on tables.
+	// evidence/decisions/0014-default.md gives the leads on tables.
 	enough       = 0.025
 	scales       = 4.5
 	mostProducts = 2000

@@ -49,7 +49,7 @@ type rules struct {
 	gaussian   bool    // Gaussian noise, paid for by a δ, instead of Laplace noise
 }
 
-// settle derives the rules; evidence/decisions/0007-grids.md has the sweeps. rho is the ρ for (ε, δ), 0 without a δ.
+// settle derives the rules. rho is the ρ for (ε, δ), 0 without a δ.
 func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	if p.NotPrivate {
 		columns := len(s.Features())

@@ -108,7 +108,7 @@ func listWalks(bins *feature.Bins, all int) (orders [][]int) {
 }
 
 // The prior of a walk. Twice as many sizes of jumps or grid values have no visible effect
-// (evidence/benchmarks/additive-choices.md).
+// (evidence/benchmarks/default-constants.md).
 var jumps = []float64{0.06, 0.25, 1} // mean sizes, nats
 
 const (

@@ -106,7 +106,7 @@ def main():
         "",
         *([f"- {b}" for b in near] or ["- none"]),
         "",
-        "Why `erm` ranks rows better where ε is smallest: [the choices](additive-choices.md#where-erm-ranks-better).",
+        "Why `erm` ranks rows better where ε is smallest: [the choices](default-constants.md#where-erm-ranks-better).",
     ]
     head += ["", "## How each is run", ""]
     body = ["| | here | source |", "|---|---|---|"] + [f"| {' | '.join(p)} |" for p in PROTOCOLS] + body

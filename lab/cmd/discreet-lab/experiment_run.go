@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/lab/internal/experiment"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/sources"
 )
 
 // experimentRun is the flags of the command.
@@ -45,6 +48,9 @@ func (a *app) experimentRun() *cobra.Command {
 PNG) and the verdict to a folder of the figure's name below --out. What the
 records hold already is not measured again, so an interrupted run goes on where
 it stopped.
+
+In a checkout records keep a digest of the code that the figure depends on, and a
+verdict on records of other code says that they are older than the code.
 
 It reads the data sets from $DISCREET_DATASETS and the schemas from examples.
 Nothing it does is private: the data are public, the seeds known, and every
@@ -85,10 +91,14 @@ func figureFiles() (names []string) {
 }
 
 func (e *experimentRun) runExperiment(ctx context.Context, name string) error {
+	code := codeOf(name, programTime())
+	if code == "" {
+		e.Say("records keep no digest of the code: this folder is no checkout, or its code is newer than the program")
+	}
 	report, done := e.ShowRuns("measuring")
 	res, err := experiment.Run(ctx, name, frame.Options{
 		Out: e.out, Repeats: e.repeats, Seed: e.seed, Quick: e.quick, PermuteLabels: e.permute,
-		Datasets: e.Getenv("DISCREET_DATASETS"), Progress: report,
+		Datasets: e.Getenv("DISCREET_DATASETS"), Progress: report, Code: code,
 	})
 	done()
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
@@ -106,9 +116,33 @@ func (e *experimentRun) runExperiment(ctx context.Context, name string) error {
 	return writeVerdict(e.Stdout, &res.Verdict)
 }
 
+// codeOf is the digest of the code of a figure's paper in the checkout that the command runs in; "" if there is none, or if
+// it is newer than built.
+func codeOf(figure string, built time.Time) string {
+	paper, _, _ := strings.Cut(figure, "/")
+	code, err := sources.Digest(sources.Root("."), "lab/internal/experiment/"+paper, built)
+	if err != nil {
+		return "" // a program away from its checkout does not know its code
+	}
+	return code
+}
+
+// programTime is when this program was built.
+func programTime() (built time.Time) {
+	if path, err := os.Executable(); err == nil {
+		if info, err := os.Stat(path); err == nil {
+			built = info.ModTime()
+		}
+	}
+	return built
+}
+
 func writeVerdict(out io.Writer, v *frame.Verdict) error {
 	var b strings.Builder
 	plaintext.Fprintf(&b, "%s: %s (%d repeats, seed %d)\n%s\n", v.Figure, v.Outcome, v.Repeats, v.Seed, v.Reason)
+	if v.Older {
+		b.WriteString("older than the code: other code than today's measured some of the numbers\n")
+	}
 	for _, c := range v.Checks {
 		plaintext.Fprintf(&b, "  %-11s  %s: paper %s, here %s", c.Word, c.What, c.Paper, c.Ours)
 		if c.Later != "" {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +35,8 @@ chart, what the paper states beside what came out, and every mean with its
 spread. What a folder lacks is said on the page.
 
 The page is a single file that loads nothing. Its links to raw lines are
-relative, so they work where page and folders move together.`,
+relative, so they work where page and folders move together. Made in a checkout,
+it says which figures other code than the checkout's measured.`,
 		Example: `  discreet-lab report figures --out report.html
   discreet-lab report figures more-figures --out evidence/report.html`,
 		Args: cobra.MinimumNArgs(1),
@@ -48,9 +51,14 @@ relative, so they work where page and folders move together.`,
 
 func (r *reportPage) writePage(dirs []string) error {
 	p := &pages.Page{}
+	code := map[string]string{} // by paper
 	for _, f := range experiment.All() {
+		paper, _, _ := strings.Cut(f.Name, "/")
+		if _, known := code[paper]; !known {
+			code[paper] = codeOf(f.Name, time.Time{})
+		}
 		p.Catalogue = append(p.Catalogue, pages.About{Name: f.Name, Paper: f.Paper, Title: f.Title, Claim: f.Claim,
-			Protocol: f.Protocol})
+			Protocol: f.Protocol, Code: code[paper]})
 	}
 	from := map[string]string{} // figure to the folder it was found in
 	for _, dir := range dirs {

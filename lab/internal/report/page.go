@@ -30,6 +30,7 @@ type Page struct {
 // About is what is known of a figure before it is measured.
 type About struct {
 	Name, Paper, Title, Claim, Protocol string
+	Code                                string // digest of the code that it depends on today; "" if that is not at hand
 }
 
 var (
@@ -96,6 +97,7 @@ type entry struct {
 	Chart   template.HTML
 	Verdict word
 	Records string // address of records.jsonl; empty for none
+	Older   bool   // than the code
 }
 
 // word is an outcome of a figure or a check for people.
@@ -159,6 +161,7 @@ func entryOf(f *Figure, a About) entry {
 	if e.Claim == "" {
 		e.Claim = a.Claim
 	}
+	e.Older = a.Code != "" && slices.ContainsFunc(f.Code, func(code string) bool { return code != a.Code })
 	if f.Link != "" && f.records {
 		e.Records = (&url.URL{Path: strings.TrimSuffix(f.Link, "/") + "/" + recordsFile}).String()
 	}

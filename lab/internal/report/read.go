@@ -33,6 +33,7 @@ type Figure struct {
 	Repeats int
 	Seeds   []uint64
 	Commits []string // of the programs that measured it, if known
+	Code    []string // digests of the code that measured it; "" for records without one
 	Tables  []Table  // one per metric
 	Missing []string // what the folder lacks, for the reader of the page
 
@@ -175,6 +176,7 @@ func (f *Figure) takeRecords(records []record) error {
 			f.Repeats = max(f.Repeats, r.Repeat+1)
 		}
 		f.Data = appendOnce(f.Data, r.Data)
+		f.Code = appendOnce(f.Code, r.Code)
 		if r.Commit != "" {
 			f.Commits = appendOnce(f.Commits, r.Commit)
 		}

@@ -25,6 +25,7 @@ type record struct {
 	Value      float64  `json:"value"`
 	Bill       float64  `json:"bill"`
 	Commit     string   `json:"commit"`
+	Code       string   `json:"code"`
 }
 
 // readRecords reads lines of records. A last line without its end is what an

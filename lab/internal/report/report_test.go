@@ -144,6 +144,22 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// A page made in a checkout says which figures other code measured.
+func TestOldFiguresAreTold(t *testing.T) {
+	dir, _ := ran(t)
+	figures, err := Read(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range map[string]bool{"": false, "today": true} {
+		told := slices.Clone(about)
+		told[0].Code = code
+		if got := strings.Contains(written(t, &Page{Figures: figures, Catalogue: told}), "older than the code"); got != want {
+			t.Errorf("code %q: older is %v", code, got)
+		}
+	}
+}
+
 func TestGoldenPage(t *testing.T) {
 	dir, _ := ran(t)
 	// No commit is known to a test binary, but may be one day.

@@ -241,6 +241,24 @@ func TestCancelledRunKeepsItsRecords(t *testing.T) {
 	}
 }
 
+// Records keep the digest of the code, and a verdict on others says that they are older.
+func TestOldRecordsAreTold(t *testing.T) {
+	dir := t.TempDir()
+	if res := run1(t, toy(new(atomic.Int64)), Options{Out: dir, Code: "one"}); res.Verdict.Older || res.Records[0].Code != "one" {
+		t.Errorf("%+v", res.Verdict)
+	}
+	for code, want := range map[string]bool{"one": false, "": false, "two": true} {
+		res := run1(t, toy(new(atomic.Int64)), Options{Out: dir, Code: code})
+		page, err := os.ReadFile(filepath.Join(dir, "toy", "one", "verdict.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Measured != 0 || res.Verdict.Older != want || strings.Contains(string(page), "Older than the code") != want {
+			t.Errorf("code %q: older is %v", code, res.Verdict.Older)
+		}
+	}
+}
+
 func TestVerdict(t *testing.T) {
 	dir := t.TempDir()
 	res := run1(t, toy(new(atomic.Int64)), Options{Out: dir})

@@ -19,6 +19,7 @@ type Record struct {
 	Value      float64  `json:"value"`
 	Bill       float64  `json:"bill"`             // ε paid; 0 for a fit without privacy
 	Commit     string   `json:"commit,omitempty"` // of the program, if it was built from a checkout
+	Code       string   `json:"code,omitempty"`   // digest of what the figure depends on, see Options
 }
 
 // cell says which point of which repeat a record belongs to.
@@ -42,7 +43,7 @@ func (r *Record) cellOf() (cell, bool) {
 }
 
 // recordsOf are the lines of one measured cell.
-func (c cell) recordsOf(m Measurement, commit string) (out []Record) {
+func (c cell) recordsOf(m Measurement, commit, code string) (out []Record) {
 	var eps *float64
 	if c.point.Epsilon > 0 {
 		f := c.point.Epsilon.Float()
@@ -52,7 +53,7 @@ func (c cell) recordsOf(m Measurement, commit string) (out []Record) {
 		out = append(out, Record{
 			Figure: c.figure, Data: c.data, Series: c.point.Series, Epsilon: eps, Repeat: c.repeat, Seed: c.seed,
 			Encoding: c.point.Encoding, Parameters: c.point.Parameters,
-			Metric: v.Metric, Value: v.Value, Bill: m.Bill.Float(), Commit: commit,
+			Metric: v.Metric, Value: v.Value, Bill: m.Bill.Float(), Commit: commit, Code: code,
 		})
 	}
 	return out

@@ -27,6 +27,8 @@ type Options struct {
 	Seed     uint64 // every number follows from it
 	Quick    bool   // a few repeats: enough to see the shape
 	Datasets string // folder of the data sets; empty: see NewWorld
+	// Code is the digest of the code that the figure depends on (package sources), which records keep; "" if it is not known.
+	Code string
 	// PermuteLabels makes a null run: labels are dealt again among the rows before
 	// anything is split or trained. Its files go to a folder of their own, and its
 	// verdict says whether the claim's checks can fail.
@@ -219,7 +221,7 @@ func (r *run) workThrough(ctx context.Context, setup Setup, todo []*job) error {
 			stop()
 			return fmt.Errorf("experiment: %s, repeat %d, %s: %w", r.f.Name, j.cell.repeat, j.cell.point.Series, j.err)
 		}
-		records := j.cell.recordsOf(j.out, commit)
+		records := j.cell.recordsOf(j.out, commit, r.o.Code)
 		if err := r.log.appendRecords(records); err != nil {
 			stop()
 			return err
@@ -254,6 +256,7 @@ func (r *run) judgeResult() {
 		v.Notes = r.f.Notes(s)
 	}
 	for i := range r.res.Records {
+		v.Older = v.Older || r.o.Code != "" && r.res.Records[i].Code != r.o.Code
 		if c := r.res.Records[i].Commit; c != "" && !slices.Contains(v.Commits, c) {
 			v.Commits = append(v.Commits, c)
 		}

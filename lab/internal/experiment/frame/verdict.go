@@ -105,6 +105,7 @@ type Verdict struct {
 	Repeats int       `json:"repeats"`
 	Seed    uint64    `json:"seed"`
 	Commits []string  `json:"commits,omitempty"` // of the programs that wrote the records
+	Older   bool      `json:"older,omitempty"`   // records were written by other code than judges them
 }
 
 // leastRepeats is the number of repeats that a verdict needs: of fewer no spread is known.

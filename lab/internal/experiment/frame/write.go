@@ -60,6 +60,9 @@ func (r *run) verdictPage() string {
 	if len(v.Commits) > 0 {
 		fmt.Fprintf(&b, " Measured by %s.", strings.Join(v.Commits, ", "))
 	}
+	if v.Older {
+		b.WriteString(" **Older than the code:** other code than today's measured some of them.")
+	}
 	b.WriteString("\n\n| | paper | here | |\n|---|---|---|---|\n")
 	for _, c := range v.Checks {
 		mark := string(c.Word)

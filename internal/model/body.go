@@ -17,7 +17,8 @@ import (
 //
 // Version 2 added additive models; 3 linear models, ballots, norms, a delta and class weights; 4 pairs
 // and additive models of more than two classes; 5 derived columns; 6 grids; 7 marks, dates and
-// buckets; 8 the effect of noise alone on additive models; 9 the threshold of a logistic model.
+// buckets; 8 the effect of noise alone on additive models; 9 the threshold of a logistic
+// model, the digest of the schema's file and ignored columns.
 type body struct {
 	Learner  string          `json:"learner"`
 	Privacy  privacyBody     `json:"privacy"`

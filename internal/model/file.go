@@ -37,6 +37,8 @@ const (
 // that does not need a newer version.
 func versionOf(m *Model) int {
 	switch {
+	case m.Privacy.SchemaFile != "", len(m.Privacy.Ignored) > 0:
+		return 9
 	case m.Classifier.fileVersion() > 7:
 		return m.Classifier.fileVersion()
 	case len(m.Schema.Ignored) > 0, m.Schema.Dialect.Spelling() != "",

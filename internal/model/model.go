@@ -44,7 +44,7 @@ type Privacy struct {
 	NotPrivate  bool     // trained for comparison, without a guarantee
 	Overrides   []string // limits that the operator exceeded on purpose, e.g. the declared maximum ε
 	SchemaFile  string   // SHA-256 of the schema's file, in hexadecimal; "" if there was no file
-	Ignored     []string // the columns that the schema ignores
+	Ignored     []string // the columns that the schema ignores, and its patterns of such
 }
 
 // Stated returns the model's statement about its cost.

@@ -288,6 +288,7 @@ func (t *Training) describeSchema(p *model.Privacy) {
 			p.Ignored = append(p.Ignored, c.Name)
 		}
 	}
+	p.Ignored = append(p.Ignored, t.Schema.Ignored...)
 }
 
 func (t *Training) sayLine(format string, args ...any) {

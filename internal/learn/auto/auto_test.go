@@ -263,35 +263,6 @@ func TestTakesBothUnasked(t *testing.T) {
 	}
 }
 
-// Nobody loses a pass, a round or bins to the question: the rules of the fit that follows
-// it are those of the whole price.
-func TestQuestionCostsNoPass(t *testing.T) {
-	for _, delta := range []dp.Delta{0, 1e6} {
-		least, most := leastSignal, 100*leastSignal
-		if delta > 0 {
-			least, most = gaussianSignal, leastSignal
-		}
-		for rows := least; rows < most; rows += rows / size.Of(5, 50) {
-			_, plan := with(setting{2, func(p *Params, s *schema.Schema) {
-				allPrivate(p, s)
-				s.Relation, p.Rows, p.Delta = dp.AddRemove, rows, delta
-			}}, 10)
-			pl, err := plan()
-			if err != nil {
-				t.Fatal(err)
-			}
-			asking := pl.(*Plan)
-			whole, err := asking.Params.planAdditive(asking.s, 0, asking.Epsilon)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want, got := len(whole.Terms().Bill), len(asking.additive.Terms().Bill); got != want {
-				t.Errorf("%d rows, delta %s: %d releases after the question, %d without it", rows, delta, got, want)
-			}
-		}
-	}
-}
-
 // What additive refuses is refused, and a δ that protects no one.
 func TestPlanRefuses(t *testing.T) {
 	for _, c := range []struct {

@@ -188,11 +188,7 @@ func (pl *Plan) divide(rows int) (err error) {
 	if pl.first, err = first.planAdditive(pl.s, rows, share); err != nil {
 		return err
 	}
-	// Its rounds, passes and bins are those of the whole price: no one loses a pass to the
-	// question. What the rules reckon with moves no noise scale.
-	last := pl.Params
-	last.Rows = int(float64(pl.rows) * float64(pl.Epsilon) / float64(rest))
-	if pl.additive, err = last.planAdditive(pl.s, rows, rest); err != nil {
+	if pl.additive, err = pl.planAdditive(pl.s, rows, rest); err != nil {
 		return err
 	}
 	if pl.grids, err = pl.planGrids(pl.s, rows, rest); err != nil {

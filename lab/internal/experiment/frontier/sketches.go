@@ -34,6 +34,7 @@ type sketch struct {
 	// Numbers have commonPart of their variance from so many values that no column has, one after another.
 	latents int
 	latent  func(g int) float64 // effect of such a value; nil for none
+	classes int                 // of the label, in order; 0 for two
 }
 
 var sketches = []sketch{
@@ -63,6 +64,9 @@ var sketches = []sketch{
 	{name: "drawn: 15 visits", rows: 2_000, trains: 600, numbers: 8, every: 2, visits: 15, base: -0.3, effect: falling(0.6, 0.8)},
 	{name: "drawn: 15 visits, copies", rows: 2_000, trains: 1_000, numbers: 16, every: 2, visits: 15, base: -1.5, latents: 3,
 		latent: falling(0.7, 0.8)},
+	{name: "drawn: 4 classes", rows: 20_000, trains: 7_000, numbers: 16, every: 2, base: 0, effect: falling(0.8, 0.8), classes: 4},
+	{name: "drawn: 5 classes, copies", rows: 20_000, trains: 14_000, numbers: 20, every: 2, base: 0, latents: 3, latent: falling(1, 0.8),
+		classes: 5},
 	{name: "drawn: no effect", rows: 20_000, trains: 7_000, numbers: 12, every: 2, base: -1},
 	{name: "drawn: no effect, few rows", rows: 8_000, trains: 652, numbers: 60, every: 2, base: -2.5},
 }
@@ -79,6 +83,7 @@ const (
 	commonPart   = 0.6
 	missingPart  = 0.5
 	levelSpread  = 0.7 // of the effects of levels, nats
+	classStep    = 1.5 // nats from one class to the next
 	clusterShift = 1.2 // log-odds of a person with the most rows less those of one with a single row
 )
 
@@ -110,7 +115,15 @@ func (sk *sketch) schema() (*schema.Schema, error) {
 	if sk.persons() {
 		text.WriteString("  - {name: who, role: ignored}\n")
 	}
-	text.WriteString("  - {name: y, role: public, label: {levels: [n, p], positive: p, default: n}}\n")
+	label := "{levels: [n, p], positive: p, default: n}"
+	if sk.classes > 2 {
+		label = "{levels: [0"
+		for k := 1; k < sk.classes; k++ {
+			label += fmt.Sprintf(", %d", k)
+		}
+		label += "], default: 0}"
+	}
+	text.WriteString("  - {name: y, role: public, label: " + label + "}\n")
 	return schema.Parse([]byte(text.String()))
 }
 
@@ -171,11 +184,14 @@ func (sk *sketch) draw(seed uint64) (*dataset.Table, error) {
 					odds += sk.latent(g) * z
 				}
 			}
-			if drawUniform(src) < 1/(1+math.Exp(-odds-sk.drawRow(src, own, ofLevel, cells, visits > 1))) {
-				t.Labels = append(t.Labels, 1)
-			} else {
-				t.Labels = append(t.Labels, 0)
+			u, label := drawUniform(src), uint8(0)
+			odds += sk.drawRow(src, own, ofLevel, cells, visits > 1)
+			for k := 1; k < max(2, sk.classes); k++ {
+				if u < 1/(1+math.Exp(classStep*(float64(k)-float64(max(2, sk.classes))/2)-odds)) {
+					label++
+				}
 			}
+			t.Labels = append(t.Labels, label)
 		}
 	}
 	t.Rows = len(t.Labels)

@@ -60,6 +60,7 @@ type binaryShape struct {
 	// certain it was: permute-and-flip picks a column without information instead of one with imbalance u
 	// with probability exp(−ε·u/spread), if it comes first (G-MECH-3).
 	certain float64
+	fitted  float64 // see shrink.Cells.Fitted
 }
 
 // learnBinary makes every release of the bill.
@@ -177,6 +178,7 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	r.noteCells(sh, c, steps, in.modelShrinkage)
 	if !r.plan.NotPrivate {
 		sh.addMoved(c, steps, variance, in.modelShrinkage)
+		sh.fitted = in.modelShrinkage * c.Fitted(steps, variance)
 		sh.rows = r.centerColumn(c, steps)
 		sh.noteClasses(steps)
 	}

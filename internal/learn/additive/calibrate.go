@@ -217,7 +217,7 @@ func (r *binaryFit) calibrate() error {
 			projectPart(c.Negative, k, len(parts), parts[k].totals[1])
 		}
 	}
-	line := shrink.FitLine(c, x, z)
+	line := shrink.FitLine(c, x, z, r.countFitted())
 	r.noteMoved(&line)
 	r.stretchPublic(&line, center)
 	if r.plan.scope == dp.PrivateFeatures {
@@ -228,6 +228,18 @@ func (r *binaryFit) calibrate() error {
 	}
 	r.finished = append(r.finishPublic(), private...)
 	return nil
+}
+
+// countFitted is for how many numbers private shapes have fitted the chance of rows, as the calibration counts it. Rows of
+// persons count for less than one, nobody knows for how much.
+func (r *binaryFit) countFitted() (sum float64) {
+	if r.plan.schema.Person != nil {
+		return 0
+	}
+	for k := range r.shapes {
+		sum += fittedPart * r.shapes[k].fitted
+	}
+	return sum
 }
 
 // publicPart describes rows with similar scores of public columns: the mean by weight, and the weight of either class.

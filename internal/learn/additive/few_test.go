@@ -102,7 +102,6 @@ func TestRowsOfPersonsThatDifferCountEach(t *testing.T) {
 			tab := invent(uint64(2+k), 3000, 12, -0.5, 1)
 			slope += slopeOf(test.Labels, scoreVisits(t, tab, test, 15, most, uint64(k))) / float64(fits)
 		}
-		t.Logf("%d: %.3f", most, slope)
 		if !(slope > 0.8 && slope < 1.25) {
 			t.Errorf("a person counts for %d: slope %.3f", most, slope)
 		}

@@ -24,6 +24,7 @@ const (
 	roundsToBalance   = 3      // after a clip of public columns
 	publicBins        = 16     // of a number beside a public label, which nothing is paid for
 	scoreParts        = 3      // of the score of public columns, in the calibration
+	fittedPart        = 0.6    // of what columns fit to the chance of rows, which the calibration sees again
 	slopeParts        = 5      // steps between the middles of bins; odd, so that the middles stay
 	scalesForLabels   = 900    // that each picked column needs beside a private label
 	worthAllLabels    = 0.375  // worthAll beside a private label, where columns that overlap share what they say

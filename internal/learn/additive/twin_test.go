@@ -106,20 +106,21 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 type twin struct {
 	*fit
 	tab        *dataset.Table
-	seen, full []float64      // as weights see it, and whole
-	low, high  float64        // what the released shapes can subtract and add
-	least      float64        // weights see no score below it
-	most       float64        // nor above it
-	rows       [][]float64    // by column, the weights of its bins
-	base       []float64      // seen at the start
-	rest       [][]float64    // by column: what the model adds and weights do not see
-	totals     bool           // public totals still hold
-	moved      float64        // the variance of the log-odds of the start
-	start      []float64      // the model without its private columns
-	mean       []float64      // by column, of its steps over the released rows
-	spread     []float64      // the same, of their squares around it
-	model      [][]float64    // by column, the steps of the model
-	early      [][2][]float64 // by column, the weights of its bins and their steps in its first release
+	seen, full []float64       // as weights see it, and whole
+	low, high  float64         // what the released shapes can subtract and add
+	least      float64         // weights see no score below it
+	most       float64         // nor above it
+	rows       [][]float64     // by column, the weights of its bins
+	base       []float64       // seen at the start
+	rest       [][]float64     // by column: what the model adds and weights do not see
+	totals     bool            // public totals still hold
+	moved      float64         // the variance of the log-odds of the start
+	fitted     map[int]float64 // by column, see shrink.Cells.Fitted
+	start      []float64       // the model without its private columns
+	mean       []float64       // by column, of its steps over the released rows
+	spread     []float64       // the same, of their squares around it
+	model      [][]float64     // by column, the steps of the model
+	early      [][2][]float64  // by column, the weights of its bins and their steps in its first release
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
@@ -318,8 +319,13 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	}
 	deviation, gaussian := w.plan.mechanismDeviation(round)
 	c.Noise = shrink.Noise{Positive: deviation * caps[0], Negative: deviation * caps[1], Gaussian: gaussian}
-	steps, _ := shrink.LogOdds(c, bins)
+	steps, variance := shrink.LogOdds(c, bins)
 	rows := shrink.BinWeights(c, steps)
+	fitted := -1.0
+	for b, s := range steps { // how far each follows its own cells
+		curve := rows[b] / 2 / math.Pow(math.Cosh(s/2), 2)
+		fitted += math.Min(1, variance[b]*curve*curve/(curve+c.Noise.DifferenceVariance()+1e-300))
+	}
 	if w.totals { // the steps keep to them
 		shrink.ProjectOntoSimplex(rows, sum[0]+sum[1])
 		by := shrink.CenterSteps(steps, rows, (sum[0]-sum[1])/(sum[0]+sum[1]))
@@ -342,6 +348,10 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	if bins.Second == nil {
 		in = w.plan.rules.passes[round/w.plan.columns]
 	}
+	if w.fitted == nil {
+		w.fitted = map[int]float64{}
+	}
+	w.fitted[k] = in.modelShrinkage * math.Max(0, fitted)
 	whole := make([]float64, len(steps)) // of the model
 	for b, s := range steps {
 		w.sums(k)[b] += in.modelShrinkage * s
@@ -450,7 +460,11 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 			x, z = append(x, mean+spread*m), append(z, p.mean-middle)
 		}
 	}
-	l := shrink.FitLine(c, x, z)
+	own := 0.0
+	for k := range w.mean {
+		own += fittedPart * w.fitted[k]
+	}
+	l := shrink.FitLine(c, x, z, own)
 	for i := range w.full {
 		w.full[i] = l.Slope*(w.full[i]-w.start[i]) + l.Shift
 		w.start[i] = middle + l.Known*(w.start[i]-middle)

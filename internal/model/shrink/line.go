@@ -29,13 +29,15 @@ const (
 type Line struct{ Slope, Shift, Known, SlopeMoved, ShiftMoved, KnownMoved, Middle, ShiftShown float64 }
 
 // FitLine fits a line to cells, with x and z by bin: the posterior mean of slopes and shift under the prior above. With
-// more noise it is closer to the prior's line. If all z are 0, Known is 1. Rows weigh as under z.
-// Time is O(bins), with a large constant.
-func FitLine(c *Cells, x, z []float64) Line {
+// more noise it is closer to the prior's line. If all z are 0, Known is 1. Rows weigh as under z. own is for how many numbers
+// x has fitted the chance of the same rows: by so much the likelihood rises with the slope for nothing, as far as cells
+// tell (Efron 2004). Time is O(bins), with a large constant.
+func FitLine(c *Cells, x, z []float64, own float64) Line {
 	type point struct{ slope, shift, known, log float64 }
 	var points []point
 	c = c.withLeastNoise()
 	like, known, best := c.tabulate(), []float64{1}, math.Inf(-1)
+	own *= c.partSeen(x)
 	if floats.Norm(z, math.Inf(1)) > 0 {
 		known = floats.Span(make([]float64, knownValues), 0, knownStep*(knownValues-1))
 	}
@@ -46,7 +48,7 @@ func FitLine(c *Cells, x, z []float64) Line {
 			d := 5 * (float64(j)/(shiftValues-1) - 0.5) // deviations
 			for _, a := range known {
 				k := (a - knownMean) / knownDeviation
-				p := point{s, d * shiftDeviation, a, -l*l/2 - math.Log(s) - d*d/2 - k*k/2}
+				p := point{s, d * shiftDeviation, a, -l*l/2 - math.Log(s) - d*d/2 - k*k/2 - own*s}
 				for b, at := range x {
 					p.log += like[b].at(p.shift + s*at + (a-1)*z[b])
 				}
@@ -75,6 +77,28 @@ func FitLine(c *Cells, x, z []float64) Line {
 	}
 	l.findMoved(c, x, z, v)
 	return l
+}
+
+// partSeen is which part of the chance of rows in a slope of x the cells show, since they are noisy, too.
+func (c *Cells) partSeen(x []float64) float64 {
+	noise, seen, all := c.Noise.DifferenceVariance(), 0.0, 1e-300
+	for b, w := range BinWeights(c, x) {
+		curve := curveOf(w, x[b]) * x[b] * x[b]
+		all += curve
+		seen += curve * curveOf(w, x[b]) / (curveOf(w, x[b]) + noise)
+	}
+	return seen / all
+}
+
+// Fitted is for how many numbers steps have fitted the chance of rows, of which variance is the posterior variance: the sum
+// of by how much each follows its own cells, less one for their mean, which is known.
+func (c *Cells) Fitted(steps, variance []float64) float64 {
+	fitted, noise := -1.0, c.Noise.DifferenceVariance()
+	for b, w := range BinWeights(c, steps) {
+		curve := curveOf(w, steps[b])
+		fitted += math.Min(1, variance[b]*curve*curve/math.Max(curve+noise, 1e-300))
+	}
+	return math.Max(0, fitted)
 }
 
 // tabulated is the log-likelihood of a bin's cells, by log-odds.

@@ -23,16 +23,16 @@ func lineCells(x []float64, slope, shift, rows, noise float64) *Cells {
 func TestLineIsThatOfTheCells(t *testing.T) {
 	x := []float64{-6, -3, -1.5, -0.5, 0.5, 1.5, 3, 6}
 	for _, want := range [][2]float64{{0.3, 0.2}, {0.5, -0.3}, {1, 0}, {1.4, 0.1}} {
-		l := FitLine(lineCells(x, want[0], want[1], 1e5, 10), x, make([]float64, len(x)))
+		l := FitLine(lineCells(x, want[0], want[1], 1e5, 10), x, make([]float64, len(x)), 0)
 		if math.Abs(l.Slope-want[0]) > slopeStep/2 || math.Abs(l.Shift-want[1]) > 0.04 {
 			t.Errorf("slope %.3f and shift %.3f, not %v", l.Slope, l.Shift, want)
 		}
 	}
-	l := FitLine(lineCells(x, 0.2, 0.5, 10, 1e6), x, make([]float64, len(x)))
+	l := FitLine(lineCells(x, 0.2, 0.5, 10, 1e6), x, make([]float64, len(x)), 0)
 	if l.Slope < 0.85 || l.Slope > 1.1 || math.Abs(l.Shift) > 0.05 {
 		t.Errorf("noise alone: slope %.3f and shift %.3f, the prior has 1 and 0", l.Slope, l.Shift)
 	}
-	if l := FitLine(lineCells(x, 0, 0, 3000, 30), x, make([]float64, len(x))); l.Slope > 0.1 {
+	if l := FitLine(lineCells(x, 0, 0, 3000, 30), x, make([]float64, len(x)), 0); l.Slope > 0.1 {
 		t.Errorf("where columns say nothing the slope is %.3f", l.Slope)
 	}
 }
@@ -52,12 +52,12 @@ func TestLineStretchesWhatIsKnown(t *testing.T) {
 			share := 1 / (1 + math.Exp(-want[2]-want[0]*x[b]-(want[1]-1)*z[b]))
 			c.Positive, c.Negative = append(c.Positive, 1e5*share), append(c.Negative, 1e5*(1-share))
 		}
-		l := FitLine(c, x, z)
+		l := FitLine(c, x, z, 0)
 		if math.Abs(l.Slope-want[0]) > slopeStep || math.Abs(l.Known-want[1]) > knownStep/2 || math.Abs(l.Shift-want[2]) > 0.04 {
 			t.Errorf("slope %.3f, known %.3f and shift %.3f, not %v", l.Slope, l.Known, l.Shift, want)
 		}
 		c.Noise = Noise{Positive: 1e8, Negative: 1e8}
-		if l := FitLine(c, x, z); math.Abs(l.Known-knownMean) > 0.02 || l.KnownMoved > 0.06 {
+		if l := FitLine(c, x, z, 0); math.Abs(l.Known-knownMean) > 0.02 || l.KnownMoved > 0.06 {
 			t.Errorf("noise alone: known %.3f ± %.3f, the prior has %g", l.Known, l.KnownMoved, knownMean)
 		}
 	}
@@ -74,7 +74,7 @@ func TestLineIsFinite(t *testing.T) {
 			c.Positive, c.Negative = append(c.Positive, size()), append(c.Negative, size())
 			x, z = append(x, size()), append(z, size())
 		}
-		l := FitLine(c, x, z)
+		l := FitLine(c, x, z, 0)
 		for _, v := range []float64{l.Slope, l.Shift, l.Known, l.SlopeMoved, l.ShiftMoved, l.KnownMoved, l.Middle, l.ShiftShown} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Fatalf("%+v of %+v, x %v, z %v", l, c, x, z)
@@ -154,7 +154,7 @@ func TestLineStatesWhatNoiseDoes(t *testing.T) {
 				cells.Positive[b] += c.noise * src.NormFloat64()
 				cells.Negative[b] += c.noise * src.NormFloat64()
 			}
-			l := FitLine(cells, x, make([]float64, len(x)))
+			l := FitLine(cells, x, make([]float64, len(x)), 0)
 			lines = append(lines, l)
 			slopes, shifts = slopes+l.Slope/draws, shifts+l.Shift/draws
 			statedSlope += l.SlopeMoved * l.SlopeMoved / draws

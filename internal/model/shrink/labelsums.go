@@ -90,7 +90,12 @@ type labelFit struct {
 	known dense // halfᵀ·half, what the sums say of the coefficients
 	low   dense // R⁻¹, R·Rᵀ being known and the prior: lowᵀ·low is the covariance of the coefficients
 
-	scores   []float64
+	// At the coefficients visited:
+	visited []float64
+	scores  []float64
+	rest    []float64 // of the sums
+	misfit  float64   // twice the negative log-likelihood of a public label
+
 	variance [][]float64 // of the steps, by column
 	weights  []float64   // of a row of each group in the sums
 	sums     []float64   // of all bins; with vectors or a public label, followed by that of all rows
@@ -235,9 +240,8 @@ func (f *labelFit) slopeAndMisfit() (slope []float64, misfit float64) {
 		rest = f.about.solveOne(rest)
 		slope, misfit = f.half.timesTransposed(rest), floats.Dot(rest, rest)
 	}
-	for g, x := range f.Positive {
-		z := f.scores[g]
-		misfit += 2 * (f.Rows[g]*(math.Max(z, 0)+math.Log1p(math.Exp(-math.Abs(z)))) - x*z)
+	if f.Positive != nil {
+		misfit = f.misfit
 	}
 	f.eachPrior(func(i, j int, p float64) { misfit += f.offset(i) * p * f.offset(j) })
 	return slope, misfit
@@ -245,18 +249,35 @@ func (f *labelFit) slopeAndMisfit() (slope []float64, misfit float64) {
 
 // leftOver returns the sums minus their expectation at the coefficients.
 func (f *labelFit) leftOver() []float64 {
-	rest := slices.Clone(f.sums)
+	f.visitGroups()
+	return slices.Clone(f.rest)
+}
+
+// visitGroups computes what groups say at the coefficients: scores, what is left over, and the misfit of a public
+// label. There may be a group for each row, so it does so once for the same coefficients.
+func (f *labelFit) visitGroups() {
+	if slices.Equal(f.visited, f.coef) {
+		return
+	}
+	f.visited, f.rest, f.misfit = slices.Clone(f.coef), slices.Clone(f.sums), 0
 	f.scoreGroups()
 	for g, rows := range f.Rows {
-		expected := rows * sigmoid(f.scores[g]) * f.weights[g]
+		z := f.scores[g]
+		odds := math.Exp(-z)
+		expected := rows * (1 / (1 + odds)) * f.weights[g]
 		for k, first := range f.first {
-			rest[first+int(f.Bins[k][g])] -= expected
+			f.rest[first+int(f.Bins[k][g])] -= expected
 		}
-		if len(rest) > f.width {
-			rest[f.width] -= expected
+		if len(f.rest) > f.width {
+			f.rest[f.width] -= expected
+		}
+		if f.Positive != nil {
+			if z < 0 {
+				odds = math.Exp(z)
+			}
+			f.misfit += 2 * (rows*(max(z, 0)+math.Log1p(odds)) - f.Positive[g]*z)
 		}
 	}
-	return rest
 }
 
 // linearize returns XᵀWX at the coefficients, the intercept last, each row by its weight in the
@@ -264,7 +285,7 @@ func (f *labelFit) leftOver() []float64 {
 func (f *labelFit) linearize() (curve, about dense) {
 	d := f.width
 	curve = newDense(d+1, d+1)
-	f.scoreGroups()
+	f.visitGroups()
 	// The variance of the number of positive rows of a group, times their weight once and twice.
 	once, twice := make([]float64, len(f.Rows)), make([]float64, len(f.Rows))
 	for g, rows := range f.Rows {
@@ -300,7 +321,7 @@ func (f *labelFit) scoreGroups() {
 		for k := range f.Bins {
 			z += f.coef[f.first[k]+int(f.Bins[k][g])]
 		}
-		f.scores[g] = math.Min(math.Max(z, -30), 30)
+		f.scores[g] = min(max(z, -30), 30)
 	}
 }
 
@@ -330,7 +351,7 @@ func (f *labelFit) findSpreads() {
 }
 
 func (f *labelFit) result() *LabelFit {
-	f.scoreGroups()
+	f.visitGroups()
 	out := &LabelFit{Intercept: f.coef[f.width], Variance: f.variance, Scores: f.scores, of: f}
 	for k, n := range f.Sizes {
 		out.Steps = append(out.Steps, f.coef[f.first[k]:f.first[k]+n])

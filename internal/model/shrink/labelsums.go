@@ -44,7 +44,8 @@ const (
 	labelPasses   = 8    // how often curves are worked out, at most
 	labelSteps    = 2    // how often coefficients move by each
 	labelSettled  = 0.05 // nats; coefficients that move less by a curve have been found
-	firstSpread   = 0.15 // of the steps of a column before anything is known, nats
+	firstSpread   = 0.2  // of the steps of one of spreadColumns columns before anything is known, nats
+	spreadColumns = 10.0 // with more columns each says less: the variance falls with the root of their number
 	leastSpread   = 0.01
 	largestSpread = 2.0
 	labelReach    = 0.3 // correlation length of ordered bins, as a share of the number of bins
@@ -106,7 +107,7 @@ func newLabelFit(s *LabelSums) *labelFit {
 	for k, n := range s.Sizes {
 		f.first = append(f.first, f.width)
 		f.width += n
-		f.spread = append(f.spread, firstSpread*firstSpread)
+		f.spread = append(f.spread, firstSpread*firstSpread*math.Sqrt(spreadColumns/float64(len(s.Sizes))))
 		f.inverse = append(f.inverse, invertCorrelation(n, s.Ordered[k]))
 	}
 	f.coef, f.variance = make([]float64, f.width+1), make([][]float64, len(s.Sizes))

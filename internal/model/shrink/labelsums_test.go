@@ -271,3 +271,17 @@ func addNoise(to []float64, deviation float64, src *rand.Rand) (out []float64) {
 	}
 	return out
 }
+
+// Effects of many columns are expected to be smaller than those of few.
+func TestFirstSpreadFallsWithColumns(t *testing.T) {
+	spread := func(columns int) float64 {
+		s := &LabelSums{Rows: []float64{1}}
+		for range columns {
+			s.Sizes, s.Ordered = append(s.Sizes, 2), append(s.Ordered, 0)
+		}
+		return newLabelFit(s).spread[0]
+	}
+	if few, many := spread(3), spread(48); math.Abs(few/many-4) > 1e-9 {
+		t.Errorf("variance %g of 3 columns and %g of 48, wanted 4 times as much", few, many)
+	}
+}

@@ -43,7 +43,7 @@ policy has exact_evaluation.`,
 	f := c.Flags()
 	f.StringVar(&e.model, "model", "", "the model `file`")
 	f.StringVar(&e.compare, "compare", "", "a second model `file`, to measure how it differs on the same rows")
-	f.Float64Var(&e.threshold, "threshold", 0.5, "the lowest `score` of the positive class")
+	f.Float64Var(&e.threshold, "threshold", 0, "the lowest `score` of the positive class (default the model's own)")
 	f.StringVar(&e.costs, "costs", "", "choose the threshold by `FP:FN`, the costs of a false positive and a false negative")
 	f.StringVar(&e.by, "by", "", "measure each group of rows: the `column` whose levels are the groups")
 	f.BoolVar(&e.exactly, "not-private", false, "ask each site for exact numbers")
@@ -75,6 +75,9 @@ func (e *siteEvaluate) runEvaluate(cmd *cobra.Command) error {
 	p := evaluation.Params{Threshold: e.threshold, By: e.by}
 	if p.Models, err = commands.LoadModels(e.model, e.compare); err != nil {
 		return err
+	}
+	if !cmd.Flags().Changed("threshold") {
+		p.Threshold = p.Models[0].Threshold()
 	}
 	c, err := e.coordinator("site evaluate")
 	if err != nil {

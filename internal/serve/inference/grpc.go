@@ -99,7 +99,7 @@ func readMessage(r *oip.ModelInferRequest) (*call, error) {
 			one.cells = func(rows int) ([]coding.Cell, error) { return readBinary(in.GetDatatype(), raw[k], rows) }
 		default:
 			one.cells = func(rows int) ([]coding.Cell, error) {
-				return readContents(in.GetName(), in.GetDatatype(), in.GetContents(), rows)
+				return readContents(in.GetDatatype(), in.GetContents(), rows)
 			}
 		}
 		c.inputs = append(c.inputs, one)
@@ -113,8 +113,8 @@ func readMessage(r *oip.ModelInferRequest) (*call, error) {
 	return c, checkOutputs(c.outputs)
 }
 
-// readContents reads the contents of the field for the data type, one per row, of the input with this name.
-func readContents(name, datatype string, c *oip.InferTensorContents, rows int) ([]coding.Cell, error) {
+// readContents reads the contents of the field for the data type, one per row.
+func readContents(datatype string, c *oip.InferTensorContents, rows int) ([]coding.Cell, error) {
 	switch datatype {
 	case "BYTES":
 		return listCells(c.GetBytesContents(), rows, func(x []byte) coding.Cell { return coding.TextCell(string(x)) })
@@ -123,7 +123,7 @@ func readContents(name, datatype string, c *oip.InferTensorContents, rows int) (
 	case "INT8", "INT16", "INT32":
 		bits := 32 - 8*sizes[datatype]
 		if slices.ContainsFunc(c.GetIntContents(), func(x int32) bool { return x<<bits>>bits != x }) {
-			return nil, errElement(name, datatype)
+			return nil, errElement(datatype)
 		}
 		return listCells(c.GetIntContents(), rows, func(x int32) coding.Cell { return coding.IntegerCell(int64(x)) })
 	case "INT64":
@@ -131,7 +131,7 @@ func readContents(name, datatype string, c *oip.InferTensorContents, rows int) (
 	case "UINT8", "UINT16", "UINT32":
 		bits := 32 - 8*sizes[datatype]
 		if slices.ContainsFunc(c.GetUintContents(), func(x uint32) bool { return x<<bits>>bits != x }) {
-			return nil, errElement(name, datatype)
+			return nil, errElement(datatype)
 		}
 		return listCells(c.GetUintContents(), rows, func(x uint32) coding.Cell { return coding.IntegerCell(int64(x)) })
 	case "UINT64":
@@ -141,7 +141,7 @@ func readContents(name, datatype string, c *oip.InferTensorContents, rows int) (
 	case "FP64":
 		return listCells(c.GetFp64Contents(), rows, coding.NumberCell)
 	}
-	return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
+	return nil, refuse("its data type must be BYTES, BOOL, FP64, FP32 or an integer's")
 }
 
 func listCells[T any](of []T, rows int, cell func(T) coding.Cell) ([]coding.Cell, error) {

@@ -96,7 +96,7 @@ func readRequest(body []byte, header int, most shape) (*call, error) {
 			one.cells = func(rows int) ([]coding.Cell, error) { return readBinary(in.Datatype, data, rows) }
 			raw = raw[*size:]
 		} else {
-			one.cells = func(rows int) ([]coding.Cell, error) { return readData(in.Name, in.Datatype, in.Data, rows) }
+			one.cells = func(rows int) ([]coding.Cell, error) { return readData(in.Datatype, in.Data, rows) }
 		}
 		c.inputs = append(c.inputs, one)
 	}

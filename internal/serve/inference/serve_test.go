@@ -294,6 +294,64 @@ func TestCellsAreToldToTheCallerAlone(t *testing.T) {
 	}
 }
 
+// A whole row may be sent: columns of the table that the model does not read change nothing. The models are listed.
+func TestWholeRowsAndListOfModels(t *testing.T) {
+	s, dir := newServer(t, nil, "v1-votes")
+	m, err := model.Unmarshal(kitFile(t, "v1-votes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Schema.Columns = append(m.Schema.Columns, schema.Column{Name: "unread", Role: schema.Ignored})
+	file, err := model.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, dir+"/v1-votes.json", file)
+	s.Reload()
+	now := s.models[0].now.Load()
+	body := string(bodyOf(t, now, rowsOf(now, 2)))
+	whole := strings.Replace(body, `"inputs":[`, `"inputs":[{"name":"unread","datatype":"BYTES","shape":[2],"data":["a","b"]},`, 1)
+	const path = "/v2/models/v1-votes/infer"
+	one, other := post(t, s.Handler(), path, []byte(body)), post(t, s.Handler(), path, []byte(whole))
+	if one.Code != 200 || one.Body.String() != other.Body.String() {
+		t.Errorf("%d %s\n%d %s", one.Code, one.Body, other.Code, other.Body)
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v2/models", nil))
+	if want := `{"models":[{"name":"v1-votes","version":"` + now.version + `"}]}`; strings.TrimSpace(w.Body.String()) != want {
+		t.Errorf("%s, not %s", w.Body, want)
+	}
+}
+
+// The row of the pages has an input for each column of the table that they train on.
+func TestRowOfThePages(t *testing.T) {
+	const folder = "../../../examples/quickstart/"
+	text, err := os.ReadFile(folder + "row.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row struct {
+		Inputs []struct {
+			Name     string
+			Datatype string
+			Data     []any
+		}
+	}
+	if err := json.Unmarshal(text, &row); err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.Load(folder + "census.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, c := range s.Columns {
+		if k >= len(row.Inputs) || row.Inputs[k].Name != c.Name || len(row.Inputs[k].Data) != 1 ||
+			(row.Inputs[k].Datatype == "FP64") != (c.Kind == schema.Number) {
+			t.Errorf("input %d is not for %s: %v", k, c.Name, row.Inputs)
+		}
+	}
+}
+
 // binaryBody is a request by the binary extension, of inputs and outputs.
 func binaryBody(t testing.TB, s *served, rows [][]any) (header, raw []byte) {
 	t.Helper()
@@ -780,7 +838,7 @@ func FuzzReadData(f *testing.F) {
 		if _, list := value.([]any); !list {
 			ok = false
 		}
-		got, err := readData("age", "BYTES", data, len(want))
+		got, err := readData("BYTES", data, len(want))
 		if ok != (err == nil) {
 			t.Fatalf("read with %v, want %v", err, ok)
 		}
@@ -788,7 +846,7 @@ func FuzzReadData(f *testing.F) {
 			t.Errorf("read as %v, want %v", got, want)
 		}
 		for _, rows := range []int{max(0, len(want)-1), len(want) + 1} {
-			if _, err := readData("age", "BYTES", data, rows); rows != len(want) && err == nil {
+			if _, err := readData("BYTES", data, rows); rows != len(want) && err == nil {
 				t.Errorf("%d cells are taken for %d rows", len(want), rows)
 			}
 		}
@@ -814,8 +872,8 @@ func TestElementsOfADataType(t *testing.T) {
 		{"BOOL", `[true, false, null]`, []coding.Cell{coding.TruthCell(true), coding.TruthCell(false), {}}}, {"BOOL", `[1]`, nil},
 		{"BYTES", `["a", 12, true]`, []coding.Cell{coding.TextCell("a"), coding.IntegerCell(12), coding.TruthCell(true)}},
 	} {
-		got, err := readData("age", c.datatype, []byte(c.data), strings.Count(c.data, ",")+1)
-		refused := err != nil && strings.Contains(err.Error(), `"age"`) && strings.Contains(err.Error(), c.datatype)
+		got, err := readData(c.datatype, []byte(c.data), strings.Count(c.data, ",")+1)
+		refused := err != nil && strings.Contains(err.Error(), c.datatype)
 		if (c.cells == nil) != refused || c.cells != nil && !slices.Equal(got, c.cells) {
 			t.Errorf("%s of %s: %v and error %v", c.data, c.datatype, got, err)
 		}
@@ -834,8 +892,8 @@ func TestElementsOfADataType(t *testing.T) {
 		{"UINT32", &oip.InferTensorContents{UintContents: []uint32{math.MaxUint32}}, coding.IntegerCell(math.MaxUint32), true},
 		{"FP32", &oip.InferTensorContents{Fp32Contents: []float32{0.1}}, coding.SingleCell(0.1), true},
 	} {
-		got, err := readContents("age", c.datatype, c.contents, 1)
-		if refused := err != nil && strings.Contains(err.Error(), `"age"`); c.ok == refused || c.ok && got[0] != c.cell {
+		got, err := readContents(c.datatype, c.contents, 1)
+		if refused := err != nil && strings.Contains(err.Error(), c.datatype); c.ok == refused || c.ok && got[0] != c.cell {
 			t.Errorf("%v of %s: %v and error %v", c.contents, c.datatype, got, err)
 		}
 	}

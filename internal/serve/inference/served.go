@@ -110,7 +110,7 @@ func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 		return nil, err
 	}
 	if int64(rows)*int64(len(at)) > c.size { // a cell has a byte
-		return nil, errCells
+		return nil, refuse("inputs must have as many cells as their shapes have rows")
 	}
 	if s.memoryFor(c.size, int64(rows), splits) > memory {
 		return nil, errTooMuch
@@ -118,7 +118,7 @@ func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 	cells := make([][]coding.Cell, len(at))
 	for i, in := range at {
 		if cells[i], err = in.cells(rows); err != nil {
-			return nil, err
+			return nil, refuse("input %q: %w", in.name, err)
 		}
 	}
 	width := s.scorer.Width()
@@ -160,17 +160,19 @@ func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, e
 		in := &inputs[k]
 		i, ok := s.index[in.name]
 		switch {
+		case !ok && s.m.Schema.Find(in.name) >= 0: // a column of the table that the model does not read
+			continue
 		case !ok:
 			return nil, 0, s.refuseInput(k, in.name)
 		case at[i] != nil:
-			return nil, 0, refuse("input %d must not be given twice", k)
+			return nil, 0, refuse("input %q must not be given twice", in.name)
 		}
 		if len(in.shape) < 1 || len(in.shape) > 2 || in.shape[0] < 1 || len(in.shape) == 2 && in.shape[1] != 1 ||
 			in.shape[0] > int64(most) {
-			return nil, 0, refuse("the shape of input %d must be [rows] or [rows, 1], with 1 to %d rows", k, most)
+			return nil, 0, refuse("the shape of input %q must be [rows] or [rows, 1], with 1 to %d rows", in.name, most)
 		}
 		if rows >= 0 && int64(rows) != in.shape[0] {
-			return nil, 0, refuse("input %d must have as many rows as those before it", k)
+			return nil, 0, refuse("input %q must have as many rows as those before it", in.name)
 		}
 		rows, at[i] = int(in.shape[0]), in
 	}

@@ -200,6 +200,13 @@ func (s *Server) Handler() http.Handler {
 	open.HandleFunc("GET /v2", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"name": platform, "version": s.opts.Version, "extensions": extensions})
 	})
+	open.HandleFunc("GET /v2/models", func(w http.ResponseWriter, _ *http.Request) {
+		list := []map[string]string{}
+		for _, m := range s.models {
+			list = append(list, map[string]string{"name": m.name, "version": m.now.Load().version})
+		}
+		writeJSON(w, http.StatusOK, map[string]any{"models": list})
+	})
 	for _, version := range []string{"", "/versions/{version}"} {
 		open.HandleFunc("GET /v2/models/{model}"+version, func(w http.ResponseWriter, r *http.Request) {
 			m, err := s.find(r.PathValue("model"), r.PathValue("version"))

@@ -18,9 +18,9 @@ var sizes = map[string]int{"BOOL": 1, "INT8": 1, "UINT8": 1, "INT16": 2, "UINT16
 	"INT64": 8, "UINT64": 8, "FP32": 4, "FP64": 8}
 
 // errElement is for a cell that the data type of its input, which its sender declares, does not have.
-func errElement(name, datatype string) error {
-	return refuse("input %q must hold what its data type %s can be: whole numbers within its range, numbers, true and false, "+
-		"or texts in BYTES", name, datatype)
+func errElement(datatype string) error {
+	return refuse("it must hold what its data type %s can be: whole numbers within its range, numbers, true and false, "+
+		"or texts in BYTES", datatype)
 }
 
 // integerOf reads an integer of a data type, which may be written like 12.0.
@@ -52,11 +52,11 @@ func readBinary(datatype string, raw []byte, rows int) ([]coding.Cell, error) {
 				return nil, errCells
 			}
 			if len(raw) < 4 {
-				return nil, refuse("binary texts must have their lengths before them")
+				return nil, refuse("its binary texts must have their lengths before them")
 			}
 			n := binary.LittleEndian.Uint32(raw)
 			if uint64(n) > uint64(len(raw)-4) {
-				return nil, refuse("binary texts must be as long as they say")
+				return nil, refuse("its binary texts must be as long as they say")
 			}
 			cells = append(cells, coding.TextCell(string(raw[4:4+n])))
 			raw = raw[4+n:]
@@ -65,10 +65,10 @@ func readBinary(datatype string, raw []byte, rows int) ([]coding.Cell, error) {
 	}
 	size := sizes[datatype]
 	if size == 0 {
-		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
+		return nil, refuse("its data type must be BYTES, BOOL, FP64, FP32 or an integer's")
 	}
 	if len(raw)%size != 0 {
-		return nil, refuse("binary data must have %d bytes for each element", size)
+		return nil, refuse("its binary data must have %d bytes for each element", size)
 	}
 	if len(raw)/size != rows {
 		return nil, errCells
@@ -80,7 +80,7 @@ func readBinary(datatype string, raw []byte, rows int) ([]coding.Cell, error) {
 	return cells, nil
 }
 
-var errCells = refuse("an input must have as many cells as its shape has rows")
+var errCells = refuse("it must have as many cells as its shape has rows")
 
 func checkCells(cells []coding.Cell, rows int) error {
 	if len(cells) != rows {
@@ -117,14 +117,14 @@ func readElement(datatype string, raw []byte) coding.Cell {
 }
 
 // readData reads the cells of a tensor in JSON: a list, possibly nested, of texts, numbers, booleans
-// and null, which is missing. There must be one per row, of the data type of the input with this name.
+// and null, which is missing. There must be one per row, of the data type.
 // data must be valid JSON.
-func readData(name, datatype string, data []byte, rows int) ([]coding.Cell, error) {
+func readData(datatype string, data []byte, rows int) ([]coding.Cell, error) {
 	if !knownType(datatype) {
-		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
+		return nil, refuse("its data type must be BYTES, BOOL, FP64, FP32 or an integer's")
 	}
 	if len(data) == 0 || data[0] != '[' {
-		return nil, refuse("the data of an input must be a list")
+		return nil, refuse("its data must be a list")
 	}
 	cells := make([]coding.Cell, 0, min(rows, len(data)/2))
 	for i := 0; i < len(data); {
@@ -134,14 +134,14 @@ func readData(name, datatype string, data []byte, rows int) ([]coding.Cell, erro
 		case len(cells) == rows:
 			return nil, errCells
 		case c == '{':
-			return nil, refuse("the data of an input must be texts, numbers, true, false and null")
+			return nil, refuse("its data must be texts, numbers, true, false and null")
 		case c == '"' && datatype != "BYTES":
-			return nil, errElement(name, datatype)
+			return nil, errElement(datatype)
 		case c == '"':
 			n := textEnd(data[i:])
 			text, err := readText(data[i : i+n])
 			if err != nil {
-				return nil, refuse("a text of the data cannot be read")
+				return nil, refuse("it must have texts that can be read")
 			}
 			cells = append(cells, coding.TextCell(text))
 			i += n
@@ -152,7 +152,7 @@ func readData(name, datatype string, data []byte, rows int) ([]coding.Cell, erro
 			}
 			cell, ok := readToken(datatype, string(data[i:n]))
 			if !ok {
-				return nil, errElement(name, datatype)
+				return nil, errElement(datatype)
 			}
 			cells = append(cells, cell)
 			i = n

@@ -46,7 +46,7 @@ With --epsilon the output is private, and no cells are counted. One noisy histog
 released. Every number is computed from it, with an interval that covers the
 noise and the sampling of the rows. --by measures each group of rows from the
 same histogram, and --threshold rate=SHARE and --costs choose a threshold from
-it. --out draws a page in the order of the TRIPOD+AI statement. --ledger charges the price first, as in
+it. The page of --out then has the order of the TRIPOD+AI statement. --ledger charges the price first, as in
 train. Training rows and held-out rows are two data sets in the ledger if split
 divided them, or two parts of one.`,
 		Example: `  discreet evaluate --model m.json --data held-out.csv

@@ -43,6 +43,7 @@ var reading = map[string]string{
 	"release --anchors":             with(releaseLine, "--ledger l.db --anchors FILE"),
 	"verify FILE":                   "verify FILE --keys sign.pub",
 	"verify --keys":                 "verify r.zip --keys FILE",
+	"verify --schema":               "verify r.zip --keys sign.pub --schema FILE",
 	"predict --require-signed":      "predict --model r.zip --data census.csv --out p.csv --require-signed FILE",
 	"predict-rows --require-signed": "predict-rows --model r.zip --require-signed FILE",
 	"serve --require-signed":        "serve --model r.zip --listen NOWHERE --require-signed FILE",

@@ -54,6 +54,7 @@ var otherEvaluation = map[string]func(*testing.T, *evaluation.Params){
 	"Delta":     func(_ *testing.T, p *evaluation.Params) { p.Delta = 1 },
 	"Models":    func(t *testing.T, p *evaluation.Params) { p.Models = judged(t, dp.ReplaceOne, 1, 0).Params.Models },
 	"Threshold": func(_ *testing.T, p *evaluation.Params) { p.Threshold = 0.25 },
+	"By":        func(_ *testing.T, p *evaluation.Params) { p.By = "sex" },
 }
 
 // An evaluation that differs in any parameter, and has the ID of one that has a result, is refused: it
@@ -111,7 +112,8 @@ func TestEvaluationsDoNotTellSizes(t *testing.T) {
 		release := func(rows int) *evaluation.Release {
 			e := judged(t, c.relation, 0, rows)
 			e.Params.Delta, e.Params.Threshold = delta, threshold
-			if two {
+			if e.Params.By = "sex"; two {
+				e.Params.By = ""
 				e.Params.Models = append(e.Params.Models, judged(t, c.relation, 1, rows).Params.Models...)
 			}
 			s := *e.Schema

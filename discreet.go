@@ -939,7 +939,7 @@ func (m *Model) Evaluate(t *Table) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := metrics.EvaluateAt(t.t.Labels, scores, m.Schema().Classes(), m.m.Schema.Label.Positive, m.m.Threshold())
+	r, err := metrics.Evaluate(t.t.Labels, scores, m.Schema().Classes(), m.m.Schema.Label.Positive, m.m.Threshold())
 	if err != nil {
 		return nil, err
 	}

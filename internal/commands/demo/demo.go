@@ -98,7 +98,7 @@ func (t *trial) trainAndJudge(ctx context.Context, learn, judge *dataset.Table) 
 		return nil, err
 	}
 	classes := schema.Values(judge.Schema.Label.Levels)
-	found, err := metrics.EvaluateAt(judge.Labels, scores, classes, judge.Schema.Label.Positive, m.Threshold())
+	found, err := metrics.Evaluate(judge.Labels, scores, classes, judge.Schema.Label.Positive, m.Threshold())
 	if err != nil {
 		return nil, err
 	}

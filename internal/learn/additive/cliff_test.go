@@ -127,7 +127,7 @@ func measureFits(t *testing.T, p Params, train, test *dataset.Table, fits int) (
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := metrics.Evaluate(test.Labels, scores, schema.Values(test.Schema.Label.Levels), test.Schema.Label.Positive)
+		r, err := metrics.Evaluate(test.Labels, scores, schema.Values(test.Schema.Label.Levels), test.Schema.Label.Positive, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}

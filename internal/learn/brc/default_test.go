@@ -73,7 +73,7 @@ func TestUnbalancedClassesByDefault(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := metrics.EvaluateAt(test.Labels, scores, []string{"n", "p"}, 1, m.Threshold())
+			r, err := metrics.Evaluate(test.Labels, scores, []string{"n", "p"}, 1, m.Threshold())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -185,7 +185,7 @@ func (p *peerTable) fit(t *testing.T, s *peerSplit, r int, train, test *dataset.
 			if err != nil {
 				t.Fatal(err)
 			}
-			rep, err := metrics.Evaluate(test.Labels, scores, levels, train.Schema.Label.Positive)
+			rep, err := metrics.Evaluate(test.Labels, scores, levels, train.Schema.Label.Positive, 0.5)
 			if err != nil {
 				t.Fatal(err)
 			}

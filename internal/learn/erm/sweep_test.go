@@ -72,7 +72,7 @@ func TestSweep(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							rep, err := metrics.Evaluate(test.Labels, scores, levels, all.Schema.Label.Positive)
+							rep, err := metrics.Evaluate(test.Labels, scores, levels, all.Schema.Label.Positive, 0.5)
 							if err != nil {
 								t.Fatal(err)
 							}

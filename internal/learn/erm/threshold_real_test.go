@@ -133,7 +133,7 @@ func fitted(t *testing.T, p erm.Params, fit *dataset.Table, tab engine.Table, he
 	for _, l := range fit.Schema.Label.Levels {
 		levels = append(levels, l.Value)
 	}
-	rep, err := metrics.Evaluate(held.Labels, scores, levels, fit.Schema.Label.Positive)
+	rep, err := metrics.Evaluate(held.Labels, scores, levels, fit.Schema.Label.Positive, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func accuracyOf(t *testing.T, p Params, part dp.Epsilon, train, test *dataset.Ta
 	for _, l := range train.Schema.Label.Levels {
 		levels = append(levels, l.Value)
 	}
-	rep, err := metrics.Evaluate(test.Labels, scores, levels, train.Schema.Label.Positive)
+	rep, err := metrics.Evaluate(test.Labels, scores, levels, train.Schema.Label.Positive, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}

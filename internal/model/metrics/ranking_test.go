@@ -14,7 +14,7 @@ import (
 func TestRankingOnPaper(t *testing.T) {
 	truth := []uint8{1, 0, 1, 0, 0, 1, 0, 0, 0, 0}
 	scores := []float64{0.9, 0.8, 0.8, 0.5, 0.4, 0.3, 0.2, 0.2, 0.1, 0}
-	r, err := EvaluateAt(truth, scores, two, 1, 0.6)
+	r, err := Evaluate(truth, scores, two, 1, 0.6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestRankingOnPaper(t *testing.T) {
 	if r.Majority != "no" || len(r.Unpredicted) != 0 {
 		t.Errorf("majority %q, unpredicted %q", r.Majority, r.Unpredicted)
 	}
-	r, err = EvaluateAt(truth, scores, two, 1, math.Inf(1))
+	r, err = Evaluate(truth, scores, two, 1, math.Inf(1))
 	if err != nil || r.Ranking.Threshold != nil || r.Ranking.Precision != nil || *r.Ranking.Recall != 0 ||
 		!slices.Equal(r.Unpredicted, []string{"yes"}) {
 		t.Errorf("nobody predicted: %+v, error %v", r, err)
@@ -53,7 +53,7 @@ func TestRankingAgainstNaive(t *testing.T) {
 			truth[i], scores[i] = uint8(src.IntN(2)), float64(src.IntN(5))/4
 			positives += int(truth[i])
 		}
-		r, err := Evaluate(truth, scores, two, 1)
+		r, err := Evaluate(truth, scores, two, 1, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,15 +50,9 @@ const (
 
 // Evaluate compares scores with truth, which holds codes of the K levels. If there are two levels,
 // scores has one number in [0, 1] per row: the score of the level coded positive, which is predicted
-// from 1/2 on. Otherwise scores is n×K row-major, positive is not used, and the highest score, the
+// from threshold on. Otherwise scores is n×K row-major, positive and threshold are not used, and the highest score, the
 // first of equal ones, is the prediction. Time is O(n K log n).
-func Evaluate(truth []uint8, scores []float64, levels []string, positive int) (*Report, error) {
-	return EvaluateAt(truth, scores, levels, positive, 0.5)
-}
-
-// EvaluateAt is Evaluate with another threshold: if the label has two levels, rows are predicted
-// positive from that score on.
-func EvaluateAt(truth []uint8, scores []float64, levels []string, positive int, threshold float64) (*Report, error) {
+func Evaluate(truth []uint8, scores []float64, levels []string, positive int, threshold float64) (*Report, error) {
 	if err := checkPredictions(truth, scores, levels, positive); err != nil {
 		return nil, err
 	}

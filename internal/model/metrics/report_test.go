@@ -22,7 +22,7 @@ func near(got, want float64) bool {
 func TestEvaluateOnPaper(t *testing.T) {
 	truth := []uint8{0, 0, 0, 1, 1}
 	scores := []float64{0.25, 0.5, 0.125, 0.75, 0.5}
-	r, err := Evaluate(truth, scores, two, 1)
+	r, err := Evaluate(truth, scores, two, 1, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestEvaluateAtTheEnds(t *testing.T) {
 			(0.8125 + 0.0625) / 2},
 		{"smallest numbers", []uint8{0, 1}, []float64{0, 5e-324}, 0.5, (-math.Log(1-1e-15) - math.Log(1e-15)) / 2, 1, 0.5},
 	} {
-		r, err := Evaluate(c.truth, c.scores, two, 1)
+		r, err := Evaluate(c.truth, c.scores, two, 1, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestEvaluateAtTheEnds(t *testing.T) {
 
 func TestOneLevelOnly(t *testing.T) {
 	for truth := range uint8(2) {
-		r, err := Evaluate([]uint8{truth, truth}, []float64{0.9, 0.2}, two, 1)
+		r, err := Evaluate([]uint8{truth, truth}, []float64{0.9, 0.2}, two, 1, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,14 +87,14 @@ func TestOneLevelOnly(t *testing.T) {
 				r.BalancedAccuracy)
 		}
 	}
-	r, err := Evaluate([]uint8{0, 1}, []float64{1, 0, 0, 0, 1, 0}, []string{"a", "b", "c"}, 0)
+	r, err := Evaluate([]uint8{0, 1}, []float64{1, 0, 0, 0, 1, 0}, []string{"a", "b", "c"}, 0, 0.5)
 	if err != nil || r.AUC != nil || r.Accuracy != 1 {
 		t.Errorf("third level absent: got %+v, %v", r, err)
 	}
 }
 
 func TestReportKeys(t *testing.T) {
-	r, err := Evaluate([]uint8{1}, []float64{0.75}, two, 1)
+	r, err := Evaluate([]uint8{1}, []float64{0.75}, two, 1, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		{"above 1", []uint8{0}, []float64{math.Nextafter(1, 2)}, two, 1},
 		{"below 0", []uint8{0}, []float64{-5e-324}, two, 1},
 	} {
-		if _, err := Evaluate(c.truth, c.scores, c.levels, c.positive); err == nil {
+		if _, err := Evaluate(c.truth, c.scores, c.levels, c.positive, 0.5); err == nil {
 			t.Errorf("%s: must be refused", c.name)
 		}
 	}
@@ -155,7 +155,7 @@ func TestAUCAgreesWithNaiveTwin(t *testing.T) {
 			scores[i] = float64(r.IntN(steps+1)) / float64(steps)
 		}
 		positive := r.IntN(2)
-		got, err := Evaluate(truth, scores, two, positive)
+		got, err := Evaluate(truth, scores, two, positive, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,12 +197,12 @@ func TestAUCSeesOrderOnly(t *testing.T) {
 		scores[i] = float64(r.IntN(30)) / 30
 		bent[n-1-i] = scores[i] * scores[i]
 	}
-	a, err := Evaluate(truth, scores, two, 1)
+	a, err := Evaluate(truth, scores, two, 1, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	slices.Reverse(truth)
-	b, err := Evaluate(truth, bent, two, 1)
+	b, err := Evaluate(truth, bent, two, 1, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestEvaluateAgreesWithScikitLearn(t *testing.T) {
 		for i, k := range c.Truth {
 			truth[i] = uint8(k)
 		}
-		r, err := Evaluate(truth, c.Scores, c.Levels, c.Positive)
+		r, err := Evaluate(truth, c.Scores, c.Levels, c.Positive, 0.5)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}

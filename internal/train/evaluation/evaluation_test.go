@@ -367,7 +367,7 @@ func reportsExactCounts(t *testing.T, tab *dataset.Table, m *model.Model, off fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := metrics.EvaluateAt(tab.Labels, scores, r.Levels, s.Label.Positive, 0.3)
+	want, err := metrics.Evaluate(tab.Labels, scores, r.Levels, s.Label.Positive, 0.3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestGroupsOfExactCounts(t *testing.T) {
 				labels, own, mean = append(labels, y), append(own, scores[i]), mean+scores[i]
 			}
 		}
-		want, err := metrics.EvaluateAt(labels, own, r.Levels, s.Label.Positive, 0.5)
+		want, err := metrics.Evaluate(labels, own, r.Levels, s.Label.Positive, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func TestPairsAreTheAreaUnderTheCurve(t *testing.T) {
 		order := newPairs(len(j.n), j.isOwn, value)
 		unit := newPairs(len(j.n), j.isOwn, func(int, int) float64 { return 1 })
 		q := j.pairRatio(order, unit, newPairErrors(&j.counts, order, unit), 0, 1)
-		r, err := metrics.Evaluate(truth, scores, []string{"no", "yes"}, 1)
+		r, err := metrics.Evaluate(truth, scores, []string{"no", "yes"}, 1, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64)
 	}
 	l := &m.Schema.Label
 	classes := schema.Values(l.Levels)
-	r, err := metrics.EvaluateAt(t.Labels, scores, classes, l.Positive, from)
+	r, err := metrics.Evaluate(t.Labels, scores, classes, l.Positive, from)
 	if err != nil {
 		return nil, err
 	}

@@ -99,8 +99,8 @@ func TestRunAgainstByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := metrics.Evaluate(held.Labels, scores,
-			[]string{tab.Schema.Label.Levels[0].Value, tab.Schema.Label.Levels[1].Value}, tab.Schema.Label.Positive)
+		want, err := metrics.Evaluate(held.Labels, scores, []string{tab.Schema.Label.Levels[0].Value, tab.Schema.Label.Levels[1].Value}, tab.Schema.Label.Positive, 0.5)
+
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -116,7 +116,7 @@ func (s *split) measurePoint(ctx context.Context, p *Point, plan learn.Plan) err
 	}
 	label := &m.Schema.Label
 	classes := schema.Values(label.Levels)
-	r, err := metrics.EvaluateAt(s.test.Labels, scores, classes, label.Positive, m.Threshold())
+	r, err := metrics.Evaluate(s.test.Labels, scores, classes, label.Positive, m.Threshold())
 	if err != nil {
 		return err
 	}

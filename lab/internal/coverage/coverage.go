@@ -404,7 +404,7 @@ func (p *pool) exact(pl *evaluation.Plan) (map[string]float64, []float64, error)
 	}
 	l := &t.Schema.Label
 	levels := schema.Values(l.Levels)
-	r, err := metrics.Evaluate(t.Labels, scores, levels, l.Positive)
+	r, err := metrics.Evaluate(t.Labels, scores, levels, l.Positive, 0.5)
 	if err != nil {
 		return nil, nil, err
 	}

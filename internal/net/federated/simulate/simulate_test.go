@@ -107,7 +107,7 @@ func evaluate(t testing.TB, m *model.Model, tab *dataset.Table) *metrics.Report 
 	for _, l := range tab.Schema.Label.Levels {
 		levels = append(levels, l.Value)
 	}
-	r, err := metrics.Evaluate(tab.Labels, scores, levels, tab.Schema.Label.Positive)
+	r, err := metrics.Evaluate(tab.Labels, scores, levels, tab.Schema.Label.Positive, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}

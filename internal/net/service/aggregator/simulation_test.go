@@ -106,7 +106,7 @@ func accuracy(t *testing.T, file []byte, test *dataset.Table) float64 {
 	for i, l := range test.Schema.Label.Levels {
 		levels[i] = l.Value
 	}
-	r, err := metrics.Evaluate(test.Labels, scores, levels, test.Schema.Label.Positive)
+	r, err := metrics.Evaluate(test.Labels, scores, levels, test.Schema.Label.Positive, 0.5)
 	must(t, err)
 	return r.Accuracy
 }

@@ -115,7 +115,7 @@ func (s *Server) evaluateExactly(_ context.Context, body []byte) ([]byte, error)
 		return nil, err
 	}
 	classes := schema.Values(l.Levels)
-	r, err := metrics.EvaluateAt(t.Labels, scores, classes, l.Positive, ask.Threshold)
+	r, err := metrics.Evaluate(t.Labels, scores, classes, l.Positive, ask.Threshold)
 	if err != nil {
 		return nil, err
 	}

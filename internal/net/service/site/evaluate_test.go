@@ -142,7 +142,7 @@ func TestExactEvaluation(t *testing.T) {
 	for i, r := range got {
 		scores, err := m.Scores(parts[i].Cols, parts[i].Rows)
 		must(t, err)
-		want, err := metrics.EvaluateAt(parts[i].Labels, scores, []string{"c0", "c1"}, 1, 0.5)
+		want, err := metrics.Evaluate(parts[i].Labels, scores, []string{"c0", "c1"}, 1, 0.5)
 		must(t, err)
 		if r.Rows != want.Rows || r.Accuracy != want.Accuracy || !slices.Equal(r.Unpredicted, want.Unpredicted) {
 			t.Errorf("site %d: %d rows at %g, want %d at %g", i, r.Rows, r.Accuracy, want.Rows, want.Accuracy)

@@ -133,7 +133,7 @@ func aucOf(t *testing.T, m *model.Model, judge *dataset.Table) float64 {
 	t.Helper()
 	scores, err := m.Scores(judge.Cols, judge.Rows)
 	must(t, err)
-	r, err := metrics.Evaluate(judge.Labels, scores, []string{"no", "yes"}, judge.Schema.Label.Positive)
+	r, err := metrics.Evaluate(judge.Labels, scores, []string{"no", "yes"}, judge.Schema.Label.Positive, 0.5)
 	must(t, err)
 	if r.AUC == nil {
 		t.Fatal("one class only")

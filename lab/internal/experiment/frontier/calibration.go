@@ -461,7 +461,7 @@ func (t *calibrationTrial) keepPublic(m *model.Model) error {
 func (t *calibrationTrial) evaluate(scores []float64) (*metrics.Report, error) {
 	label := &t.test.Schema.Label
 	classes := schema.Values(label.Levels)
-	return metrics.Evaluate(t.test.Labels, scores, classes, label.Positive)
+	return metrics.Evaluate(t.test.Labels, scores, classes, label.Positive, 0.5)
 }
 
 // scoreShares gives every row the shares of the classes among the rows that train: the true ones,

@@ -99,7 +99,7 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 		return frame.Measurement{}, err
 	}
 	classes := schema.Values(t.test.Schema.Label.Levels)
-	r, err := metrics.EvaluateAt(t.test.Labels, scores, classes, t.test.Schema.Label.Positive, m.Threshold())
+	r, err := metrics.Evaluate(t.test.Labels, scores, classes, t.test.Schema.Label.Positive, m.Threshold())
 	if err != nil {
 		return frame.Measurement{}, err
 	}

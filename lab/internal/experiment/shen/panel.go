@@ -291,7 +291,7 @@ func accuracyOf(m *model.Model, test *dataset.Table) (float64, error) {
 		return 0, err
 	}
 	l := &test.Schema.Label
-	r, err := metrics.EvaluateAt(test.Labels, scores, classNames(l.Levels), l.Positive, m.Threshold())
+	r, err := metrics.Evaluate(test.Labels, scores, classNames(l.Levels), l.Positive, m.Threshold())
 	if err != nil {
 		return 0, err
 	}

@@ -141,7 +141,7 @@ func scoreModel(m *model.Model, test *dataset.Table) ([]frame.Value, error) {
 		return nil, err
 	}
 	classes := schema.Values(test.Schema.Label.Levels)
-	r, err := metrics.Evaluate(test.Labels, by, classes, test.Schema.Label.Positive)
+	r, err := metrics.Evaluate(test.Labels, by, classes, test.Schema.Label.Positive, 0.5)
 	if err != nil {
 		return nil, err
 	}

@@ -182,8 +182,8 @@ var survivors = []mutant{
 		New:  `bytes.Equal(read[:9], planned[:9])`,
 		Test: "train TestTablesOfAnotherSchemaAreRefused"},
 	{Place: "serve/inference readContents", Bug: "a refused call of gRPC repeats what it was sent",
-		Old:  `refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")`,
-		New:  `refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's, not %s", datatype)`,
+		Old:  `refuse("its data type must be BYTES, BOOL, FP64, FP32 or an integer's")`,
+		New:  `refuse("its data type must be BYTES, BOOL, FP64, FP32 or an integer's, not %s", datatype)`,
 		Test: "serve/inference TestGRPCRefusalsRepeatNothing"},
 	{Place: "train Evaluation.measure", Bug: "a private number of rows chooses the cells of an evaluation",
 		Old: `if e.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private

@@ -24,21 +24,13 @@ type Groups struct {
 	of     reading
 	counts inside.Sealed[[][]uint64] // by class, then group; sealed if the label is protected
 	open   bool                      // the counts of classes are public
-	// Owners has the number of each group's person if the groups are of persons, else nil.
-	Owners []uint32
 }
 
 // DistinctRows are the distinct rows of some columns: see engine.Groups.
 type DistinctRows = engine.Groups
 
 // Groups counts the rows that agree in all of cols, which must be public. It takes one pass.
-func (g *Guard) Groups(cols []int) (*Groups, error) { return g.groups(cols, false) }
-
-// GroupsOfPersons are groups of rows of one person each where persons are weighed, if the engine numbers them. Who has
-// public cells keeps the rows that hold them, so that which rows are one person's is public (G-PERSONS-1).
-func (g *Guard) GroupsOfPersons(cols []int) (*Groups, error) { return g.groups(cols, true) }
-
-func (g *Guard) groups(cols []int, apart bool) (*Groups, error) {
+func (g *Guard) Groups(cols []int) (*Groups, error) {
 	cols = slices.Clone(cols)
 	if err := feature.CheckColumns(g.schema(), cols); err != nil {
 		return nil, err
@@ -55,20 +47,12 @@ func (g *Guard) groups(cols []int, apart bool) (*Groups, error) {
 		return nil, err
 	}
 	r := g.read()
-	who := g.schema().PersonColumn()
-	if apart = apart && len(cols) > 0 && r.weighed() && r.table().Persons().Numbered(); apart {
-		cols = append(cols, who)
-	}
 	all, err := r.table().Groups(g.context(), cols)
 	if err != nil {
 		return nil, err
 	}
 	out := &Groups{Rows: make([]float64, all.Len), of: r, counts: inside.Seal(all.Counts), open: !g.private || !g.protects.label}
 	shown := *all
-	if apart {
-		out.Owners = make([]uint32, all.Len)
-		all.Cols[who].Codes.Read(0, out.Owners)
-	}
 	if !out.open {
 		shown.Counts = nil
 	}

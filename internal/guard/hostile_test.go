@@ -525,17 +525,13 @@ func (h *hostile) groups() (*guard.Groups, error) {
 	if h.draw(40) == 0 {
 		cols = append(cols, h.draw(len(h.s.Columns)+2)-1)
 	}
-	ask, method := h.g.Groups, "Guard.Groups"
-	if h.draw(2) == 0 {
-		ask, method = h.g.GroupsOfPersons, "Guard.GroupsOfPersons"
-	}
-	groups, err := ask(cols)
+	groups, err := h.g.Groups(cols)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := groups.Classes()
-	h.note("groups", groups.Len, groups.Rows, groups.Counts, groups.Cols, groups.Owners, rows, err)
-	h.answered(method)
+	h.note("groups", groups.Len, groups.Rows, groups.Counts, groups.Cols, rows, err)
+	h.answered("Guard.Groups")
 	h.answered("Groups.Classes")
 	return groups, nil
 }

@@ -96,9 +96,6 @@ func (p *persons) Count() (all int) {
 	return all
 }
 
-// Numbered implements engine.Persons: a block numbers its own persons.
-func (p *persons) Numbered() bool { return false }
-
 // newView returns a new view of a kind.
 func (p *persons) newView(kind string) view {
 	p.sn.views++

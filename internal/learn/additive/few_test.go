@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
-	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -66,14 +65,14 @@ func TestFewerRowsThanDeclared(t *testing.T) {
 	}
 }
 
-// Where all rows of a person say the same, public columns are fitted as if each person had one: 300 persons with 15 equal
+// Rows of a person may all say the same, so that public columns are fitted as if each had one: 300 persons with 15 equal
 // rows, and columns that say nothing, leave the known share, within .003 and three standard errors. It was .98 above.
-func TestEqualRowsOfPersonsCountOnce(t *testing.T) {
+func TestRowsOfPersonsCountOnce(t *testing.T) {
+	const persons, each = 300, 15
 	fits := size.Of(3, 20)
 	var off, square float64
 	test := invent(1, 4000, 24, -0.5, 0)
 	for k := range fits {
-		const persons, each = 300, 15
 		tab := invent(uint64(2+k), persons, 24, -0.5, 0)
 		rows := make([]int, persons*each)
 		for i := range rows {
@@ -81,56 +80,31 @@ func TestEqualRowsOfPersonsCountOnce(t *testing.T) {
 		}
 		tab = tab.Subset(rows)
 		share := 0.0
-		for _, y := range tab.Labels {
+		for i, y := range tab.Labels {
 			share += float64(y) / float64(len(rows))
+			tab.Persons = append(tab.Persons, uint32(i/each+1))
 		}
-		x := meanLoss(test.Labels, scoreVisits(t, tab, test, each, each, uint64(k))) - meanLoss(test.Labels, []float64{share})
+		s := tab.Schema
+		for j := range s.Columns {
+			if j%2 == 0 {
+				s.Columns[j].Role = schema.Private
+			}
+		}
+		s.Label.Role, s.Person = schema.Public, &schema.Person{Column: "who", Rows: each}
+		s.Columns = append(s.Columns, schema.Column{Name: "who", Role: schema.Ignored})
+		tab.Cols = append(tab.Cols, tab.Cols[0])
+		pl, err := Params{Epsilon: dp.Nano / 10}.Plan(s, persons)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores, err := learntest.Fit(t, pl, tab, nil, uint64(k)).Scores(test.Cols, test.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := meanLoss(test.Labels, scores) - meanLoss(test.Labels, []float64{share})
 		off, square = off+x/float64(fits), square+x*x/float64(fits)
 	}
 	if most := min(0.02, 0.003+3*math.Sqrt(max(0, square-off*off)/float64(fits-1))); off > most {
 		t.Errorf("log loss %.4f above that of the known share, at most %.4f", off, most)
 	}
-}
-
-// Where each row of a person says something else, each counts: the slope of fresh rows is near 1, whatever a person counts
-// for. It was 1.6 while all of a person's rows counted as one. Seeds are fixed, so it never fails by chance.
-func TestRowsOfPersonsThatDifferCountEach(t *testing.T) {
-	fits := size.Of(2, 12)
-	for _, most := range []int{1, 15} {
-		slope, test := 0.0, invent(1, 6000, 12, -0.5, 1)
-		for k := range fits {
-			tab := invent(uint64(2+k), 3000, 12, -0.5, 1)
-			slope += slopeOf(test.Labels, scoreVisits(t, tab, test, 15, most, uint64(k))) / float64(fits)
-		}
-		if !(slope > 0.8 && slope < 1.25) {
-			t.Errorf("a person counts for %d: slope %.3f", most, slope)
-		}
-	}
-}
-
-// scoreVisits trains at ε = .1 on rows of which each persons have so many, and which count for most; every second column
-// and the label are public. It returns the scores of the rows of another table.
-func scoreVisits(t *testing.T, tab, test *dataset.Table, each, most int, seed uint64) []float64 {
-	t.Helper()
-	for i := range tab.Rows {
-		tab.Persons = append(tab.Persons, uint32(i/each+1))
-	}
-	s := tab.Schema
-	for j := range s.Columns {
-		if j%2 == 0 {
-			s.Columns[j].Role = schema.Private
-		}
-	}
-	s.Label.Role, s.Person = schema.Public, &schema.Person{Column: "who", Rows: most}
-	s.Columns = append(s.Columns, schema.Column{Name: "who", Role: schema.Ignored})
-	tab.Cols = append(tab.Cols, tab.Cols[0])
-	pl, err := Params{Epsilon: dp.Nano / 10}.Plan(s, tab.Rows/each)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scores, err := learntest.Fit(t, pl, tab, nil, seed).Scores(test.Cols, test.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return scores
 }

@@ -22,12 +22,12 @@ type publicGroups struct {
 	rows   [][]float64    // by class, then group: number, or weight
 	bins   []feature.Bins // of the public columns
 	codes  [][]uint32     // the bins of groups, by public column
-	part   float64        // that a row is of what a fit counts it for, see learnAgreement
+	part   float64        // that a row is of what a fit counts it for: all rows of a person may say the same
 }
 
 // groupPublic reads public columns and a public label only, so that its results are free (1.5).
 func (f *fit) groupPublic() (*publicGroups, error) {
-	groups, err := f.guard.GroupsOfPersons(f.plan.public)
+	groups, err := f.guard.Groups(f.plan.public)
 	if err != nil {
 		return nil, err
 	}
@@ -54,37 +54,7 @@ func (g *publicGroups) fitAgainst(one, other []float64) (steps [][]float64, inte
 		sums.Sizes, sums.Ordered = append(sums.Sizes, g.bins[q].Len()), append(sums.Ordered, countOrdered(&g.bins[q]))
 	}
 	fit := sums.Fit()
-	if by := g.learnAgreement(one, other, fit.Scores); by != 1 { // by is of what was counted
-		floats.Scale(by, sums.Rows)
-		floats.Scale(by, sums.Positive)
-		fit = sums.Fit()
-	}
 	return fit.Steps, fit.Intercept
-}
-
-// learnAgreement is how many times as many rows as it is given a fit should count: rows of a person may all say the same,
-// or each something else. It compares the variance over persons that the steps' sums have, labels less probabilities, with
-// that of rows that are independent (Liang and Zeger 1986).
-func (g *publicGroups) learnAgreement(one, other, scores []float64) float64 {
-	owners := g.groups.Owners // in order
-	alone, together := 0.0, 0.0
-	for q, bins := range g.codes {
-		sums := make([]float64, g.bins[q].Len())
-		for from, to := 0, 0; from < len(owners); from = to {
-			for ; to < len(owners) && owners[to] == owners[from]; to++ {
-				p := 1 / (1 + math.Exp(-scores[to]))
-				sums[bins[to]] += one[to]*(1-p) - other[to]*p
-				alone += (one[to] + other[to]) * p * (1 - p)
-			}
-			for _, b := range bins[from:to] {
-				together, sums[b] = together+sums[b]*sums[b], 0
-			}
-		}
-	}
-	if !(together > 0) {
-		return 1
-	}
-	return alone / together
 }
 
 // countOrdered is how many of the first bins are in order.

@@ -8,9 +8,6 @@ package engine
 type Persons interface {
 	// Count returns the number of persons who have rows. It is public under replace-one.
 	Count() int
-	// Numbered reports whether Groups of what Weigh returns answers for the schema's column of persons, too: by numbers
-	// that tell persons apart.
-	Numbered() bool
 	// Weigh returns the table in which every row has the weight PersonWeight, so that a person's rows
 	// weigh at most most rows together. Questions about cells, groups and scores add up weights in
 	// units of 1/WeightOne; questions that require rows of weight one are refused.

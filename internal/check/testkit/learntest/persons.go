@@ -5,10 +5,8 @@ package learntest
 import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"slices"
 )
 
 // WithPersons returns tab with its rows assigned to persons: half of the persons have one row and the
@@ -17,8 +15,6 @@ func WithPersons(tab *dataset.Table, src rng.Source, most int) *dataset.Table {
 	out := *tab
 	s := *tab.Schema
 	s.Person = &schema.Person{Column: "pid", Rows: most}
-	s.Columns = append(slices.Clone(s.Columns), schema.Column{Name: s.Person.Column, Role: schema.Ignored})
-	out.Cols = append(slices.Clone(out.Cols), column.Column{})
 	out.Schema, out.Persons = &s, make([]uint32, tab.Rows)
 	person, left := uint32(0), uint64(0)
 	for i := range out.Persons {

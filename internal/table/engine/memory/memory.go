@@ -26,9 +26,6 @@ type Table struct {
 	scored   *scored
 	persons  *persons // nil if each row is a unit
 	weights  []uint32 // by row, see engine.PersonWeight; nil if all rows have weight one
-	// If rows are weighed, the number of each one's person, below ofPersons.
-	owners    column.Codes
-	ofPersons int
 }
 
 var _ engine.Table = (*Table)(nil)
@@ -131,10 +128,10 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 		for k, j := range slices.Backward(cols) {
 			f := fields[k]
 			if short { // the last column is the highest field
-				m.codesOf(j).Mix(from, 1<<f.Width, codes)
+				m.t.Cols[j].Codes.Mix(from, 1<<f.Width, codes)
 				continue
 			}
-			m.codesOf(j).Read(from, codes)
+			m.t.Cols[j].Codes.Read(from, codes)
 			for i, c := range codes {
 				keys[i*words+f.Word] |= uint64(c) << f.Shift
 			}
@@ -176,19 +173,8 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	return g, nil
 }
 
-// codesOf returns the codes of column j; of the column of persons, their numbers.
-func (m *Table) codesOf(j int) *column.Codes {
-	if m.weights != nil && j == m.whole.PersonColumn() {
-		return &m.owners
-	}
-	return &m.t.Cols[j].Codes
-}
-
 // codeCount returns the number of codes that column j can have.
 func (m *Table) codeCount(j int) int {
-	if m.weights != nil && j == m.whole.PersonColumn() {
-		return m.ofPersons
-	}
 	if v := m.t.Cols[j].Values; v != nil {
 		return len(v)
 	}

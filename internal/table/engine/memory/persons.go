@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -62,9 +61,6 @@ func (c PersonCounts) Count() (persons int) {
 	return persons
 }
 
-// Numbered implements engine.Persons.
-func (PersonCounts) Numbered() bool { return true }
-
 // Weights returns the weight of a row of each person, by the person's number, for a contribution bound
 // of most rows.
 func (c PersonCounts) Weights(most int) []uint32 {
@@ -92,7 +88,7 @@ func NewWeighed(t *dataset.Table, byPerson []uint32) *Table {
 
 func newWeighed(t *dataset.Table, s *schema.Schema, byPerson []uint32) *Table {
 	m := newTable(t, s)
-	m.weights, m.owners, m.ofPersons = make([]uint32, len(t.Persons)), column.Codes{U32: t.Persons}, len(byPerson)
+	m.weights = make([]uint32, len(t.Persons))
 	for i, person := range t.Persons {
 		m.weights[i] = byPerson[person]
 	}

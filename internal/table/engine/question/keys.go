@@ -66,11 +66,9 @@ func (t *Table) codeKeys(s *Sums, cols []int) (codes [][]uint32, values [][]floa
 		}
 		own, size := make([]uint32, len(words)), t.schema.Columns[j].Codes()
 		var dictionary []float64
-		if who := j == t.schema.PersonColumn(); who || t.schema.Columns[j].Kind == schema.Category {
+		if t.schema.Columns[j].Kind == schema.Category {
 			for i, w := range words {
-				if own[i] = uint32(w); who {
-					size = max(size, int(w)+1)
-				}
+				own[i] = uint32(w)
 			}
 		} else {
 			distinct := slices.Compact(slices.Sorted(slices.Values(words)))

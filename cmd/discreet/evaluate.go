@@ -72,7 +72,7 @@ divided them, or two parts of one.`,
 		commands.TableWords+"; - is standard input; may be repeated")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&e.threshold, "threshold", "",
-		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default that of the model, 0.5 mostly)")
+		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default the model's own, usually 0.5)")
 	c.Flags().StringVar(&e.out, "out", "", "an HTML `file` to draw to; replaced if it is there")
 	e.private.addFlags(c)
 	cli.Reads(c, "model", "data", "compare", "schema", "key")

@@ -95,7 +95,7 @@ in the output. With --engine spark a cluster scores the rows in place
 	c.Flags().StringVar(&p.out, "out", "",
 		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there and is not read")
 	c.Flags().StringVar(&p.threshold, "threshold", "",
-		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default that of the model, 0.5 mostly)")
+		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default the model's own, usually 0.5)")
 	c.Flags().StringVar(&p.extra, "extra", "refuse",
 		"`what` to do with columns that are not in the model: refuse, drop or keep")
 	c.Flags().BoolVar(&p.explain, "explain", false, "also write what each column adds to the log-odds (additive models)")

@@ -28,6 +28,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/net/federated/sites"
 	"github.com/discreet-dp/discreet/internal/net/mapped"
 	"github.com/discreet-dp/discreet/internal/net/service/site"
@@ -52,7 +53,8 @@ func (a *app) newSiteCommand() *cobra.Command {
 }
 
 func (a *app) newSiteInitCommand() *cobra.Command {
-	p := site.Policy{Version: 1, Number: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows", Figures: true}
+	p := site.Policy{Clauses: policy.Clauses{Version: policy.Version, Number: 1, Data: "rows"}, Measurements: 1000, Numbers: 1 << 16,
+		Figures: true}
 	var list, schemaFile, out string
 	c := &cobra.Command{
 		Use:   "init",

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/net/federated/sites"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
@@ -300,7 +301,7 @@ func TestTrainingsKeepToTheirCoordinatorAndPolicy(t *testing.T) {
 	late := w.coordinator(2)
 	body := joined(t, w, late)
 	before := w.paid()
-	w.allow(0, func(p *Policy) { p.Training = Limit{"1", "0"} })
+	w.allow(0, func(p *Policy) { p.Training = policy.Limit{Epsilon: "1", Delta: "0"} })
 	if _, err := late.post(t.Context(), 0, beginCall, body); kindOf(err) != "not-allowed" || w.paid() != before {
 		t.Errorf("a training at more than the new policy allows: %v, and %d sites paid", err, w.paid()-before)
 	}
@@ -488,7 +489,7 @@ func TestPolicyRefuses(t *testing.T) {
 		}
 		w.allow(0, func(p *Policy) { p.Figures = false })
 	}
-	w.allow(0, func(p *Policy) { p.until = time.Now().Add(-time.Hour) })
+	w.allow(0, func(p *Policy) { p.End = time.Now().Add(-time.Hour) })
 	if _, err := c.post(t.Context(), 0, joinCall, text); kindOf(err) != "not-allowed" {
 		t.Errorf("a training after the policy's last day: %v", err)
 	}
@@ -509,7 +510,7 @@ func TestPolicyRefuses(t *testing.T) {
 func TestHostileCoordinator(t *testing.T) {
 	w := small(t)
 	for i := range w.policies { // longer than any search
-		w.allow(i, func(p *Policy) { p.until = p.until.Add(10 * time.Hour) })
+		w.allow(i, func(p *Policy) { p.End = p.End.Add(10 * time.Hour) })
 	}
 	asks := asksOf(t, w)
 	seed, _ := strconv.ParseUint(os.Getenv("DISCREET_SEARCH_SEED"), 10, 64)
@@ -616,7 +617,7 @@ func TestPolicyOfHoursAndPrograms(t *testing.T) {
 	since := at.Sub(at.Truncate(24 * time.Hour))
 	w.allow(1, func(p *Policy) {
 		p.Hours, p.from, p.to = "these", (since+23*time.Hour)%(24*time.Hour), (since+time.Hour)%(24*time.Hour)
-		p.until = at.Add(48 * time.Hour)
+		p.End = at.Add(48 * time.Hour)
 	})
 	calls := atomic.Int64{}
 	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
@@ -652,7 +653,7 @@ func TestPolicyIsReplaced(t *testing.T) {
 	w.mu.Unlock()
 	other := *w.policies[0]
 	other.Data = "others"
-	for what, p := range map[string]*Policy{"of other rows": &other, "with another key": {Site: "site0", Data: "patients",
+	for what, p := range map[string]*Policy{"of other rows": &other, "with another key": {Clauses: w.policies[1].Clauses, Site: "site0",
 		Schema: other.Schema, Sites: w.policies[1].Sites}} {
 		key := w.params[0].Key
 		if what == "with another key" {

@@ -23,17 +23,13 @@ type Kit struct {
 
 const maxKit = 8 << 20
 
-func kitText(body []byte) []byte { return append([]byte("discreet site kit 1\n"), body...) }
-
 // WriteKit writes a kit with the proposer's signature as its last line.
 func WriteKit(k *Kit, key ed25519.PrivateKey, to io.Writer) error {
 	body, err := json.MarshalIndent(k, "", " ")
 	if err != nil {
 		return err
 	}
-	body = append(body, '\n')
-	_, err = fmt.Fprintf(to, "%s%s%x: %x\n", body, signedBy, key.Public(), ed25519.Sign(key, kitText(body)))
-	return err
+	return siteKit.Sign(body, key, to)
 }
 
 // ReadKit reads a kit that a key has signed, and the draft of a site's policy.
@@ -47,8 +43,8 @@ func ReadKit(path string, from ed25519.PublicKey, site string) (k *Kit, draft *P
 	if err != nil {
 		return nil, nil, err
 	}
-	body, signature := cutSignature(text)
-	if !ed25519.Verify(from, kitText(body), signature) {
+	body, ok := siteKit.Open(text, from)
+	if !ok {
 		return nil, nil, fmt.Errorf("site: %s must be a kit that is signed by the key, and unchanged since", path)
 	}
 	k = new(Kit)

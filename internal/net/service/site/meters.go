@@ -29,7 +29,7 @@ func newMeters(s *Server) *meters {
 		return float64(len(s.open))
 	})
 	until := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "discreet_site_policy_end_seconds",
-		Help: "When the policy ends, as Unix time."}, func() float64 { return float64(s.policy().until.Unix()) })
+		Help: "When the policy ends, as Unix time."}, func() float64 { return float64(s.policy().End.Unix()) })
 	m.Metrics = admission.NewMetrics(admission.Ends{Of: s.Self}, m.answers, m.replaced, open, until)
 	return m
 }

@@ -80,7 +80,7 @@ func TestIdleTrainingsEnd(t *testing.T) {
 	now := time.Now()
 	w.params[0].Now = func() time.Time { return now }
 	for _, p := range w.policies {
-		p.until = now.AddDate(1, 0, 0)
+		p.End = now.AddDate(1, 0, 0)
 	}
 	w.restart(0)
 	c := w.coordinator(2)

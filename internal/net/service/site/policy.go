@@ -3,7 +3,6 @@
 package site
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -24,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/yamltext"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/net/federated/sites"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
@@ -32,16 +32,14 @@ import (
 
 // Policy is the permissions of a site's officer, in one signed file.
 type Policy struct {
-	Version int `yaml:"version"`
-	// Number grows with each policy that the officer signs for a site.
-	Number       int64             `yaml:"number"`
+	policy.Clauses `yaml:",inline"`
+
 	Site         string            `yaml:"site"`
 	Coordinators []string          `yaml:"coordinators"`
 	Sites        map[string]string `yaml:"sites"`         // public keys in hexadecimal digits, by name, including this site's
 	MinimumSites int               `yaml:"minimum_sites"` // per training
 	Honest       int               `yaml:"honest"`        // number of honest ones among Sites, including this one
 	Schema       sites.Digest      `yaml:"schema"`
-	Data         string            `yaml:"data"` // the data set in the ledger
 	// HeldOut is the data set, in the ledger, of the rows for evaluations; "": no evaluations are
 	// answered.
 	HeldOut string `yaml:"held_out"`
@@ -49,12 +47,9 @@ type Policy struct {
 	ExactEvaluation bool `yaml:"exact_evaluation"`
 	// PublicRows says that the number of this site's rows, or persons, is public, as it is under
 	// replace-one.
-	PublicRows   bool   `yaml:"public_rows"`
-	Training     Limit  `yaml:"training"`
-	Lifetime     Limit  `yaml:"lifetime"`
-	Measurements int    `yaml:"measurements"` // the most of a training
-	Numbers      int    `yaml:"numbers"`      // the most of a measurement
-	Until        string `yaml:"until"`        // the last day, as 2027-12-31
+	PublicRows   bool `yaml:"public_rows"`
+	Measurements int  `yaml:"measurements"` // the most of a training
+	Numbers      int  `yaml:"numbers"`      // the most of a measurement
 	// Hours are those in UTC at which calls are answered, as 22:00-06:00; "": at any.
 	Hours string `yaml:"hours"`
 	// Figures lets refusals tell coordinators the limits of this policy, and what is spent.
@@ -63,51 +58,29 @@ type Policy struct {
 	// all.
 	Programs []string `yaml:"programs"`
 
-	until    time.Time
 	from, to time.Duration // since midnight, if Hours are given
 	digest   string        // of the signed text
 	officer  string        // the key that signed it, in hexadecimal digits
 }
 
-// Limit is a price that must not be exceeded.
-type Limit struct {
-	Epsilon string `yaml:"epsilon"`
-	Delta   string `yaml:"delta"`
-}
-
-func (l Limit) price() (p dp.Price, err error) {
-	if p.Epsilon, err = dp.ParseEpsilon(l.Epsilon); err != nil {
-		return p, err
-	}
-	if l.Delta != "" && l.Delta != "0" {
-		p.Delta, err = dp.ParseDelta(l.Delta)
-	}
-	return p, err
-}
-
 const (
-	policyVersion = 1
-	maxNumbers    = 1 << 20
+	maxNumbers = 1 << 20
 	// maxTrainings is how many trainings a lifetime pays for. The ledger and the anchors keep something of each
 	// for good.
 	maxTrainings = 10000
-	signedBy     = "# signed by "
+)
+
+// The kinds of files that are signed about sites.
+const (
+	sitePolicy policy.Kind = "site policy"
+	siteKit    policy.Kind = "site kit"
 )
 
 // ReadPolicy reads a policy that the officer's key has signed. Without a key it need not be signed.
 func ReadPolicy(path string, officer ed25519.PublicKey) (*Policy, error) {
-	f, err := openfile.Regular(path)
+	body, err := sitePolicy.ReadSigned(path, officer)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, yamltext.MaxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	body, signature := cutSignature(text)
-	if officer != nil && !ed25519.Verify(officer, policyText(body), signature) {
-		return nil, fmt.Errorf("site: %s must be signed by the officer's key, and unchanged since", path)
+		return nil, fmt.Errorf("site: %w", err)
 	}
 	p, err := parsePolicy(body)
 	if err != nil {
@@ -149,80 +122,46 @@ func SignPolicy(path string, officer ed25519.PrivateKey, to io.Writer) (*Policy,
 	if err != nil {
 		return nil, err
 	}
-	body, _ := cutSignature(text)
-	if body = bytes.TrimRight(body, "\n"); len(body) > 0 {
-		body = append(body, '\n')
-	}
+	body, _ := sitePolicy.Open(text, nil)
 	p, err := parsePolicy(body)
 	if err != nil {
 		return nil, fmt.Errorf("site: %s: %w", path, err)
 	}
-	_, err = fmt.Fprintf(to, "%s%s%x: %x\n", body, signedBy, officer.Public(), ed25519.Sign(officer, policyText(body)))
-	return p, err
-}
-
-func policyText(body []byte) []byte { return append([]byte("discreet site policy 1\n"), body...) }
-
-// cutSignature separates the last line of a policy if it is a signature.
-func cutSignature(text []byte) (body, signature []byte) {
-	at := bytes.LastIndex(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) + 1
-	_, words, ok := strings.Cut(strings.TrimSpace(string(text[at:])), ": ")
-	if !ok || !bytes.HasPrefix(text[at:], []byte(signedBy)) {
-		return text, nil
-	}
-	signature, err := hex.DecodeString(words)
-	if err != nil {
-		return text, nil
-	}
-	return text[:at], signature
+	return p, sitePolicy.Sign(body, officer, to)
 }
 
 // parsePolicy parses a policy. Its errors quote nothing, because the file may be another one.
 func parsePolicy(body []byte) (*Policy, error) {
-	sum := sha256.Sum256(body)
-	p := Policy{digest: hex.EncodeToString(sum[:])}
+	p := Policy{digest: policy.Digest(body)}
 	if err := yamltext.Decode("policy", body, &p); err != nil {
 		return nil, errors.New("must be a site policy, with its keys and no others (docs/sites.md)")
 	}
-	bad := func(key, want string) (*Policy, error) { return nil, fmt.Errorf("%s must %s", key, want) }
-	one, err := p.Training.price()
-	if err != nil {
-		return bad("training", "have an epsilon > 0 and a delta below 1")
+	if err := p.Clauses.Check(); err != nil {
+		return nil, err
 	}
-	all, err := p.Lifetime.price()
-	if err != nil {
-		return bad("lifetime", "have an epsilon > 0 and a delta below 1")
-	}
+	bad := func(key, want string, args ...any) (*Policy, error) { return nil, policy.Bad(key, want, args...) }
 	own, ok := p.Sites[p.Site]
 	switch {
-	case p.Version != policyVersion:
-		return bad("version", fmt.Sprintf("be %d", policyVersion))
-	case p.Number < 1:
-		return bad("number", "be at least 1, and grow with each policy that is signed for this site")
 	case !ok || own == "":
 		return bad("site", "be one of sites")
 	case len(p.Coordinators) == 0:
 		return bad("coordinators", "name at least one")
 	case len(p.Sites) < 2 || len(p.Sites) > sites.MaxSites:
-		return bad("sites", fmt.Sprintf("number 2 to %d", sites.MaxSites))
+		return bad("sites", "number 2 to %d", sites.MaxSites)
 	case p.MinimumSites < 2 || p.MinimumSites > len(p.Sites):
 		return bad("minimum_sites", "be 2 to the number of sites")
 	case p.Honest < 1 || p.Honest > len(p.Sites):
 		return bad("honest", "be 1 to the number of sites")
 	case len(p.Schema) != 64:
 		return bad("schema", "have 64 hexadecimal digits, as site check prints them")
-	case p.Data == "":
-		return bad("data", "name the data set in the ledger")
 	case p.Data == p.HeldOut:
 		return bad("held_out", "be another data set than data")
 	case p.ExactEvaluation && p.HeldOut == "":
 		return bad("exact_evaluation", "be false without held_out")
-	case one.Epsilon > all.Epsilon || one.Delta > all.Delta:
-		return bad("training", "be at most lifetime")
 	case p.Measurements < 1:
 		return bad("measurements", "be at least 1")
 	case p.Numbers < 1 || p.Numbers > maxNumbers:
-		return bad("numbers", fmt.Sprintf("be 1 to %d", maxNumbers))
+		return bad("numbers", "be 1 to %d", maxNumbers)
 	}
 	for _, name := range p.Coordinators {
 		if (identity.Caller{Role: identity.Combiner, Name: name}).Check() != nil {
@@ -237,10 +176,6 @@ func parsePolicy(body []byte) (*Policy, error) {
 		}
 		seen[key] = true
 	}
-	if p.until, err = time.Parse(time.DateOnly, p.Until); err != nil {
-		return bad("until", "be a day like 2027-12-31")
-	}
-	p.until = p.until.AddDate(0, 0, 1)
 	if p.Hours != "" {
 		from, to, _ := strings.Cut(p.Hours, "-")
 		a, err := time.Parse("15:04", from)
@@ -275,11 +210,11 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	if err := t.Check(); err != nil {
 		return problem.New(problem.Malformed, "%v", err)
 	}
-	most, err := p.Training.price()
+	most, err := p.Training.Price()
 	if err != nil {
 		return err
 	}
-	all, err := p.Lifetime.price()
+	all, err := p.Lifetime.Price()
 	if err != nil {
 		return err
 	}
@@ -287,7 +222,7 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	switch {
 	case t.Coordinator != caller.Name || !slices.Contains(p.Coordinators, caller.Name):
 		return refuse("coordinators", "this asks for coordinator %s", caller.Name)
-	case !now.Before(p.until):
+	case !now.Before(p.End):
 		return refuse("until", "%s is the last day", p.Until)
 	case t.Schema != p.Schema:
 		return refuse("schema", "another schema")
@@ -396,7 +331,7 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 		say("A person's rows at this site, told apart by column %q, count for at most %d and are protected together.", s.Person.Column,
 			s.Person.Rows)
 	}
-	one, err := p.Training.price()
+	one, err := p.Training.Price()
 	if err != nil {
 		return nil, err
 	}
@@ -439,7 +374,7 @@ func orZero(delta string) string {
 // OpenLedger declares the policy's data sets in a ledger that lacks them, with the lifetime as their
 // total. It refuses an existing data set with a larger total.
 func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Schema) error {
-	all, err := p.Lifetime.price()
+	all, err := p.Lifetime.Price()
 	if err != nil {
 		return err
 	}
@@ -470,7 +405,7 @@ func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Sch
 func (p *Policy) Draft() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What this site allows. Its officer signs it.\nversion: %d\n"+
-		"number: %d # raise it for each policy that you sign\nsite: %s\n", policyVersion, p.Number, p.Site)
+		"number: %d # raise it for each policy that you sign\nsite: %s\n", policy.Version, p.Number, p.Site)
 	fmt.Fprintf(&b, "coordinators: [%s]\nsites: # and their keys, by hand or telephone, not from the coordinator\n",
 		strings.Join(p.Coordinators, ", "))
 	for _, name := range slices.Sorted(maps.Keys(p.Sites)) {

@@ -35,6 +35,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/net/federated/sites"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
@@ -198,17 +199,18 @@ func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
 	w.uni = w.identity(identity.Combiner, "uni")
 	agreed, err := sites.SchemaDigest(s)
 	must(t, err)
-	policy := Policy{Version: 1, Number: 1, Coordinators: []string{"uni"}, Sites: map[string]string{}, MinimumSites: 2, Honest: n,
-		Schema: agreed, Data: "patients", Training: Limit{"4", "0.001"}, Lifetime: Limit{"40", "0.01"}, Measurements: 300,
-		Numbers: 10000, PublicRows: s.Relation == dp.ReplaceOne, Until: "2999-12-31", until: time.Now().Add(time.Hour)}
+	all := Policy{Clauses: policy.Clauses{Version: policy.Version, Number: 1, Data: "patients", Training: policy.Limit{Epsilon: "4", Delta: "0.001"},
+		Lifetime: policy.Limit{Epsilon: "40", Delta: "0.01"}, Until: "2999-12-31", End: time.Now().Add(time.Hour)},
+		Coordinators: []string{"uni"}, Sites: map[string]string{}, MinimumSites: 2, Honest: n, Schema: agreed, Measurements: 300,
+		Numbers: 10000, PublicRows: s.Relation == dp.ReplaceOne}
 	w.parts = parts
 	anchors := anchor.Folder(t.TempDir()) // of one machine
 	for i := range n {
 		public, key, err := ed25519.GenerateKey(nil)
 		must(t, err)
 		name := fmt.Sprintf("site%d", i)
-		policy.Sites[name] = hex.EncodeToString(public)
-		own := policy
+		all.Sites[name] = hex.EncodeToString(public)
+		own := all
 		own.Site = name
 		w.policies = append(w.policies, &own)
 		w.params = append(w.params, Params{Self: w.identity(identity.Party, name), Policy: &own, Key: key, State: t.TempDir(),

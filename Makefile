@@ -230,9 +230,12 @@ registry: ## have the OpenDP Deployments Registry's own check, in its checkout R
 	DISCREET_REGISTRY=$(abspath $(REGISTRY)) $(GO) test -count=1 -v -run '^TestRegistryTakesRecords$$' ./internal/release/card
 
 # The version of wheels and of releases. PLATFORM is what pip calls this machine.
-VERSION  ?= 0.1.0
+VERSION  := $(shell cat internal/ground/build/VERSION)
+# The source that programs name; release-check hands it to a tree without a repository.
+COMMIT   ?= $(shell c=$$(git rev-parse HEAD 2> /dev/null) && echo "$$c$$([ -z "$$(git status --porcelain)" ] || echo ' (modified)')")
+export COMMIT
 PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))')
-STAMP = -trimpath -ldflags='-s -w -buildid= -X github.com/discreet-dp/discreet/internal/ground/build.release=$(VERSION)'
+STAMP = -trimpath -ldflags='-s -w -buildid= -X "github.com/discreet-dp/discreet/internal/ground/build.Commit=$(COMMIT)"'
 STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build $(STAMP)
 
 # The page and its engine work from any static host; discreet ui --files serves them with a budget.
@@ -327,7 +330,7 @@ release: explorer ## static programs for six platforms, wheels, a bill of materi
 		( $(GO) list -deps -f "$$list" ./cmd/discreet ./cmd/discreet-net; $(GO) list -C lab -deps -f "$$list" ./cmd/discreet-lab ) | LC_ALL=C sort -u \
 		| python3 python/sbom.py $(VERSION) > $(RELEASE)/discreet-$(VERSION).spdx.json
 	rm -r $(RELEASE)/wheel
-	cp python/Containerfile $(RELEASE)/
+	sed "s/^ARG COMMIT=unknown/ARG COMMIT='$(COMMIT)'/" python/Containerfile > $(RELEASE)/Containerfile
 	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* discreet_net-* Containerfile > SHA256SUMS && cat SHA256SUMS
 
 # Each program's deb and rpm of this machine's kind, with pages of the manual, completions and a unit. nfpm is a tool
@@ -369,7 +372,7 @@ release-check: ## build the release twice, the second time in another folder and
 	$(MAKE) --no-print-directory release RELEASE=$(OUT)/release
 	rm -rf $(OUT)/second && mkdir -p $(OUT)/second/tree
 	git archive HEAD | tar -x -C $(OUT)/second/tree
-	GOCACHE=$(abspath $(OUT))/second/cache GOFLAGS=-modcacherw $(MAKE) --no-print-directory -C $(OUT)/second/tree release
+	GOCACHE=$(abspath $(OUT))/second/cache GOFLAGS=-modcacherw $(MAKE) --no-print-directory -C $(OUT)/second/tree release COMMIT='$(COMMIT)'
 	cmp $(OUT)/release/SHA256SUMS $(OUT)/second/tree/$(OUT)/release/SHA256SUMS
 	@echo "release: two builds are equal"
 

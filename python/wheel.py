@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+VERSION = HERE.parent / "internal" / "ground" / "build" / "VERSION"
+COMMIT = os.environ.get("COMMIT", "")  # as make sets it
 EPOCH = (1980, 1, 1, 0, 0, 0)
 SUMMARIES = {
     "discreet": "Classifiers that provably hide the private columns of a table",
@@ -30,7 +32,7 @@ HOME = "https://github.com/discreet-dp/discreet"
 def metadata(name: str, version: str) -> str:
     lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}", f"Summary: {SUMMARIES[name]}",
              "Author: The discreet authors", "License-Expression: Apache-2.0", "License-File: LICENSE",
-             f"Project-URL: Source, {HOME}", f"Project-URL: Documentation, {HOME}/tree/main/docs",
+             f"Project-URL: Source, {HOME}/tree/{COMMIT if COMMIT.isalnum() else 'main'}", f"Project-URL: Documentation, {HOME}/tree/main/docs",
              f"Project-URL: Changelog, {HOME}/blob/main/CHANGELOG.md",
              "Keywords: differential privacy,classification,scikit-learn,boosting",
              "Classifier: Intended Audience :: Science/Research", "Classifier: Topic :: Security",
@@ -76,7 +78,7 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
         program = Path(folder) / "discreet"
         subprocess.run(["go", "build", "-trimpath", "-ldflags=-s -w", "-o", str(program), "./cmd/discreet"], check=True,
                        cwd=HERE.parent, env=os.environ | {"GOWORK": "off", "CGO_ENABLED": "0"})
-        return main("0.0.0", platform, wheel_directory, "discreet", str(program))
+        return main(VERSION.read_text().strip(), platform, wheel_directory, "discreet", str(program))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/ground/build"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
 )
 
@@ -40,6 +42,7 @@ func (s state) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	build.Commit = strings.Repeat("0", 40) // Go tells a test's program no source
 	if os.Getenv(canaryProcess) != "" {
 		runAsCommand()
 	}

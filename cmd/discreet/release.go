@@ -24,7 +24,7 @@ type releaseFlags struct {
 	*app
 	key, out, audit, attack string
 	exports                 []string
-	notPrivate              bool
+	notPrivate, anySource   bool
 	ledger                  commands.LedgerFlag
 }
 
@@ -39,6 +39,9 @@ for, and one signed attestation over all of them (DSSE and in-toto). It reads th
 model and, if one is given, the ledger. It reads no row and costs no budget.
 
 Without --ledger the release states that it contains no ledger.
+
+A release names the commit of the program that made it. If the program cannot name
+one, nothing is signed without --any-source.
 
 An attack's report is exact and reveals the rows. A release contains one only with
 --not-private. It is also written as a report of SACRO-ML.
@@ -55,6 +58,7 @@ Readers of the archive run discreet verify. Keygen makes a key.`,
 	c.Flags().StringVar(&r.audit, "audit", "", "a `file` that audit --json printed")
 	c.Flags().StringVar(&r.attack, "attack", "", "a `file` that attack --json printed")
 	c.Flags().BoolVar(&r.notPrivate, "not-private", false, "the attack's report may go wherever the release goes")
+	c.Flags().BoolVar(&r.anySource, "any-source", false, "sign although this program cannot name the commit that it was built from")
 	c.Flags().StringArrayVar(&r.exports, "export", nil, "add the model in a `format`: onnx, pmml or sql; may be repeated")
 	r.ledger.AddFlag(c)
 	cli.ReadsArguments(c)
@@ -69,6 +73,10 @@ func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 	if r.attack != "" && !r.notPrivate {
 		return cli.Refuse("release", "not-private", "must be given with --attack: the results of an attack are exact and "+
 			"reveal the rows", nil)
+	}
+	if !r.anySource && !build.NamesSource() {
+		return cli.Refuse("release", "any-source", "must be given, since this program ("+build.Describe("discreet")+") cannot "+
+			"name the commit that it was built from", nil)
 	}
 	key, err := keyfile.Read("release", r.key)
 	if err != nil {

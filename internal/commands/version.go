@@ -14,8 +14,8 @@ func (a *App) newVersionCommand(program string) *cobra.Command {
 		Use:   "version",
 		Short: "print the version",
 		Long: `Version prints the program's version, source, compiler and platform. The source
-is a commit or, after go install by version, that version's checksum. A build
-outside of a repository has none.`,
+is a commit or, after go install by version, that version's checksum. A program
+that was built elsewhere says that its source is unknown.`,
 		Example: "  " + program + " version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -1,46 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build tells which version of discreet a program was built from.
+// Package build tells which version of discreet a program is, and which source it was built from.
 package build
 
 import (
+	_ "embed" // VERSION
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
-// release is the version, which make release sets; otherwise "".
-var release string
+// version is the one place of the version; make reads it, too, and a test holds the manifests to it.
+//
+//go:embed VERSION
+var version string
 
-// Version returns the version of the program: that of a release, or else the one that the compiler
-// stored.
-func Version() string {
-	if release != "" {
-		return release
+// Commit is the source that make names, with " (modified)" if files differed from it; otherwise "". Nothing but make and
+// tests sets it.
+var Commit string
+
+// Version returns the version of the program, such as 0.1.0.
+func Version() string { return strings.TrimSpace(version) }
+
+// Source returns what the program was built from: a commit, or, if the program was installed by version, the
+// checksum by which Go's module proxies know that version. It is "" if the program cannot name it.
+func Source() string {
+	if Commit != "" {
+		return Commit
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
 	}
-	return "unknown"
+	source := info.Main.Sum
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			source = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			source += " (modified)"
+		}
+	}
+	return source
 }
 
-// Describe returns one line about a program: its version, the source that it was built from, the
-// compiler and the platform. The source is the commit; if the program was installed by version, it is
-// the checksum by which Go's module proxies know that version.
+// NamesSource reports whether whoever has the source of this program can find the very same one again.
+func NamesSource() bool {
+	source := Source()
+	return source != "" && !strings.HasSuffix(source, "(modified)")
+}
+
+// Describe returns one line about a program: its version, its source, the compiler and the platform.
 func Describe(program string) string {
-	source := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Sum != "" {
-			source = " " + info.Main.Sum
-		}
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				source = " " + s.Value
-			case s.Key == "vcs.modified" && s.Value == "true":
-				source += " (modified)"
-			}
-		}
+	source := Source()
+	if source == "" {
+		source = "from an unknown source"
 	}
-	return fmt.Sprintf("%s %s%s, %s, %s/%s", program, Version(), source, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("%s %s %s, %s, %s/%s", program, Version(), source, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

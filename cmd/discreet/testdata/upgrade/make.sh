@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'git -C "$here" worktree remove --force "$work/tree"; rm -rf "$work"' EXIT
 git -C "$here" worktree add --quiet --detach "$work/tree" "$1"
 (cd "$work/tree" && GOWORK=off go build -o "$work/discreet" \
-	-ldflags "-X github.com/discreet-dp/discreet/internal/ground/build.release=0.0.$1" ./cmd/discreet)
+	-ldflags "-X github.com/discreet-dp/discreet/internal/ground/build.Commit=$(git rev-parse "$1")" ./cmd/discreet)
 cd "$here"
 rm -f ./*.json ./*.db ./*.zip ./*.pub table.csv
 export XDG_STATE_HOME="$work/state"

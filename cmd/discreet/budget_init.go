@@ -26,6 +26,7 @@ type budgetInit struct {
 	ledger                                    commands.LedgerFlag
 	dataset, epsilon, delta, unit, why, parts string
 	cohortBy, key                             string
+	institution, institutionDelta             string
 }
 
 func (a *app) newBudgetInitCommand() *cobra.Command {
@@ -50,6 +51,10 @@ who enter later have a budget of their own, and each cohort may spend the total.
 Declare it only if each person has one entry for good: a person in two cohorts
 pays in both.
 
+With --institution-epsilon all rows together have a total, too, for jobs that
+protect the institution. A training does not: after it nothing bounds what is
+told of all rows together.
+
 With --key the data set has an owner: see budget allot and budget appoint.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
   discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6
@@ -70,6 +75,8 @@ With --key the data set has an owner: see budget allot and budget appoint.`,
 	c.Flags().StringVar(&b.cohortBy, "cohort-by", "",
 		"the public `column` whose months or levels are cohorts that trainings may be charged to")
 	c.MarkFlagsMutuallyExclusive("parts", "cohort-by")
+	c.Flags().StringVar(&b.institution, "institution-epsilon", "", "the total `ε` of the institution as a whole (default none)")
+	c.Flags().StringVar(&b.institutionDelta, "institution-delta", "0", "the total `δ` of the institution as a whole")
 	c.Flags().StringVar(&b.key, "key", "",
 		"the owner's key `file`: only keys with an allotment from the owner (budget allot) may then charge the data set")
 	cli.Reads(c, "parts", "key")
@@ -85,6 +92,16 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 	delta, err := dp.ParseDelta(b.delta)
 	if err != nil {
 		return &cli.UsageError{Err: err}
+	}
+	var institution *ledger.Institution
+	if b.institution != "" {
+		institution = new(ledger.Institution)
+		if institution.Epsilon, err = dp.ParseEpsilon(b.institution); err == nil {
+			institution.Delta, err = dp.ParseDelta(b.institutionDelta)
+		}
+		if err != nil {
+			return &cli.UsageError{Err: err}
+		}
 	}
 	var parts *ledger.Parts
 	if b.parts != "" {
@@ -104,7 +121,7 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 	}
 	err = l.Declare(ctx,
 		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts,
-			CohortBy: b.cohortBy, Owner: owner})
+			CohortBy: b.cohortBy, Institution: institution, Owner: owner})
 	if err = errors.Join(err, l.Close()); err != nil {
 		return commands.AsRefusal(err)
 	}

@@ -78,6 +78,17 @@ func writeBalances(w io.Writer, all []ledger.Balance) error {
 		if b.CohortBy != "" {
 			plaintext.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  any new cohort", "", "", "", b.ForNew.Epsilon)
 		}
+		if i := b.OfInstitution; i != nil {
+			left := i.Left.Epsilon.String()
+			if i.Exposed {
+				left = "not protected"
+			}
+			plaintext.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  institution", i.Total.Epsilon, i.Spent.Epsilon, i.Reserved.Epsilon, left)
+			if i.Total.Delta > 0 {
+				plaintext.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  institution, delta", i.Total.Delta, i.Spent.Delta, i.Reserved.Delta,
+					i.Left.Delta)
+			}
+		}
 		if b.Note != "" {
 			plaintext.Fprintf(&s, "  note: %s\n", b.Note)
 		}

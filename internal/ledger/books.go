@@ -39,19 +39,25 @@ type datasetBooks struct {
 	named      bool     // by a job
 	terms      *Terms   // of the first job that began, nil if none did
 	used       *account // against the total
-	roster     *roster
+	// institution counts against the institution's total, nil if it has none; also are its other data sets.
+	institution *account
+	also        []string
+	exposing    bool // a job that protects single rows alone has begun
+	roster      *roster
 }
 
 type jobName struct{ dataset, job string }
 
 // past is the state of a job. The zero value is a job without an entry.
 type past struct {
-	kind     Kind  // of the newest entry
-	seq      int64 // likewise
-	request  string
-	part     string
-	price    dp.Price
-	reserved Entry // the newest reservation
+	kind    Kind  // of the newest entry
+	seq     int64 // likewise
+	request string
+	part    string
+	price   dp.Price
+	// institution is set if the price protects the institution as a whole.
+	institution bool
+	reserved    Entry // the newest reservation
 }
 
 // readBooks reads the entries of a ledger and checks them. It calls each, unless it is nil, for every
@@ -197,6 +203,9 @@ func (b *books) readEntry(e *Entry) error {
 	if e.Kind == Divided {
 		return b.readDivision(e, d)
 	}
+	if e.Kind == Bounded {
+		return b.readBound(e, d)
+	}
 	if slices.Contains(ofRoles, e.Kind) {
 		if err := d.roster.addEntry(e, b.latest, b.checked); err != nil {
 			return bad("it was not for its key to write: " + err.Error())
@@ -284,13 +293,20 @@ func (b *books) readPrice(e *Entry, d *datasetBooks, p *past, bad func(string) e
 	}
 	switch e.Kind {
 	case Reserved:
+		if err := b.readUnit(e, d, p); err != nil {
+			return err
+		}
 		limit := d.used.limit
 		if price.Epsilon <= 0 || price.Epsilon > limit.Epsilon || price.Delta < 0 || price.Delta > limit.Delta ||
-			!d.used.addUse(e.Part, Use{Reserved: price}) {
+			!p.addUse(d, Use{Reserved: price}) {
 			return bad("its price exceeds what was left")
 		}
 	case Began:
-		d.used.addUse(e.Part, Use{Spent: price, Reserved: back}) // 1.1
+		p.addUse(d, Use{Spent: price, Reserved: back}) // 1.1
+		if p.institution {
+			break
+		}
+		d.exposing = true // 8.3
 		if d.terms == nil {
 			var first began
 			if err := e.decode(&first); err != nil {
@@ -299,7 +315,7 @@ func (b *books) readPrice(e *Entry, d *datasetBooks, p *past, bad func(string) e
 			d.terms = &first.Terms
 		}
 	case Refunded:
-		d.used.addUse(e.Part, Use{Reserved: back})
+		p.addUse(d, Use{Reserved: back})
 	case Committed:
 		var result committed
 		if err := e.decode(&result); err != nil {

@@ -153,7 +153,7 @@ func TestOlderProgramsRefuseCohorts(t *testing.T) {
 		if got := formatOf(t, l); got != formatCohorts {
 			t.Errorf("a ledger with cohorts has format %d", got)
 		}
-		p.execute(t, `UPDATE discreet_head SET format = 5`)
+		p.execute(t, `UPDATE discreet_head SET format = 6`)
 		if _, err := Open(t.Context(), p.address); err == nil {
 			t.Error("a later format was opened")
 		}

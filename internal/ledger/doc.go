@@ -4,7 +4,7 @@
 // ledger is one file (SQLite) or a PostgreSQL database; both store the same entries and pass the same
 // tests.
 //
-// Claims G-LEDGER-1, G-LEDGER-2, G-LEDGER-3, G-LEDGER-4, G-LEDGER-5, G-LEDGER-6 and G-LEDGER-7 are argued in
+// Claims G-LEDGER-1, G-LEDGER-2, G-LEDGER-3, G-LEDGER-4, G-LEDGER-5, G-LEDGER-6, G-LEDGER-7 and G-LEDGER-8 are argued in
 // evidence/guarantees/ledger.md; tags such as 1.2 mark the lines that the argument depends on.
 //
 // A job takes these steps:

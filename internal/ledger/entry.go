@@ -19,6 +19,7 @@ const (
 	Declared  Kind = "declared"  // a data set and its total
 	Defined   Kind = "defined"   // how the cells of a data set's cohort column are read
 	Divided   Kind = "divided"   // the data set holds one side of a table, and how its units were dealt
+	Bounded   Kind = "bounded"   // the institution whose rows the data set holds has a total, too
 	Reserved  Kind = "reserved"  // a job's price was requested and granted
 	Began     Kind = "began"     // private data may have been read from here on: the price is spent
 	Refunded  Kind = "refunded"  // reading never began: the price is available again
@@ -99,6 +100,10 @@ type (
 		Sum    string `json:"bill_sha256"` // hash of the whole bill as JSON
 		Output string `json:"output,omitempty"`
 		Worker string `json:"worker,omitempty"`
+		// Institution is set if the price protects all rows of the institution together, and Exposed if it may be charged
+		// although the institution is not protected.
+		Institution bool `json:"institution,omitempty"`
+		Exposed     bool `json:"exposed,omitempty"`
 	}
 	line struct {
 		Mechanism string     `json:"mechanism"`

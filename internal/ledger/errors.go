@@ -14,6 +14,7 @@ import (
 type Exceeded struct {
 	Dataset, Part       string     // Part is "" if the job reads all rows, or cohorts
 	Cohorts             []string   // those of the job's cohorts with too little left
+	Institution         bool       // the institution's total is exceeded, not that of its rows
 	Analyst             string     // the analyst whose allotment is exceeded; "" for the data set's total
 	Spent, Asked, Limit dp.Epsilon // Spent includes the reservations of running jobs
 	SpentDelta          dp.Delta
@@ -28,6 +29,9 @@ func (e *Exceeded) Error() string {
 	}
 	if len(e.Cohorts) > 0 {
 		where += ", cohort " + strings.Join(e.Cohorts, ", ")
+	}
+	if e.Institution {
+		where += ", institution"
 	}
 	if e.Analyst != "" {
 		where += ", allotment of " + e.Analyst

@@ -38,6 +38,9 @@ type division struct {
 	cohortBy string
 	names    []string // one more than any job reads, where new ones may come
 	reads    map[string][]string
+	// total is that of the institution, and whole are the jobs that protect it: nil for none.
+	total dp.Epsilon
+	whole []string
 }
 
 var divisions = []division{
@@ -45,10 +48,15 @@ var divisions = []division{
 		"job4": {"south"}}},
 	{cohortBy: "entry", names: []string{"a", "b", "c", "d"}, reads: map[string][]string{"job1": {"a"}, "job2": {"b"},
 		"job3": {"a", "b"}, "job4": {"b", "c"}}},
+	{total: 60, whole: []string{"job0", "job1", "job2", "job4"}, names: []string{""}},
 }
 
 func (d *division) dataset(name string) Dataset {
-	return Dataset{Name: name, Epsilon: 100, Parts: d.parts, CohortBy: d.cohortBy}
+	out := Dataset{Name: name, Epsilon: 100, Parts: d.parts, CohortBy: d.cohortBy}
+	if d.total > 0 {
+		out.Institution = &Institution{Price: dp.Price{Epsilon: d.total}}
+	}
+	return out
 }
 
 // twin is the ledger told naively: one data set, everything in maps.
@@ -86,12 +94,32 @@ func (m *twin) charged(parts ...string) dp.Epsilon {
 	return m.sum(parts, Reserved, Began, Committed, Published, Closed)
 }
 
+// ofInstitution is what jobs in some states cost the institution, and exposed whether one has begun that does not
+// protect it.
+func (m *twin) ofInstitution(states ...Kind) (sum dp.Epsilon, exposed bool) {
+	for id, k := range m.state {
+		switch protects := slices.Contains(m.whole, id); {
+		case protects && slices.Contains(states, k):
+			sum += m.price[id]
+		case !protects && slices.Contains([]Kind{Began, Committed, Published, Closed}, k):
+			exposed = true
+		}
+	}
+	return sum, exposed
+}
+
+// allows says whether a total allows a price: that of the institution, too, if the job protects it.
+func (m *twin) allows(id string, price dp.Epsilon) bool {
+	sum, exposed := m.ofInstitution(Reserved, Began, Committed, Published, Closed)
+	return m.charged(m.reads[id]...)+price <= m.total && (!slices.Contains(m.whole, id) || !exposed && sum+price <= m.division.total)
+}
+
 // do says whether a step is allowed, and takes it if so.
 func (m *twin) do(step Kind, id string, price dp.Epsilon, result string) bool {
 	now := m.state[id]
 	switch step {
 	case Reserved:
-		if now != "" && now != Refunded || price <= 0 || m.charged(m.reads[id]...)+price > m.total {
+		if now != "" && now != Refunded || price <= 0 || !m.allows(id, price) {
 			return false
 		}
 		m.price[id] = price
@@ -128,6 +156,9 @@ func take(l *Ledger, of division, d Dataset, step Kind, id string, price dp.Epsi
 	ctx := context.Background()
 	req := request(id)
 	req.Dataset = d.Name
+	if req.Institution = slices.Contains(of.whole, id); req.Institution {
+		req.Terms = Terms{}
+	}
 	if reads := of.reads[id]; len(reads) > 0 && of.parts != nil {
 		req.Part, req.PartsBy, req.Definition = reads[0], towns.By, towns.Definition
 	} else if len(reads) > 0 {
@@ -159,7 +190,7 @@ func take(l *Ledger, of division, d Dataset, step Kind, id string, price dp.Epsi
 func isRefusal(err error) bool {
 	var exceeded *Exceeded
 	var conflict *Conflict
-	return errors.As(err, &exceeded) || errors.As(err, &conflict)
+	return errors.As(err, &exceeded) || errors.As(err, &conflict) || errors.As(err, new(*Exposed))
 }
 
 var steps = []Kind{Reserved, Reserved, Began, Began, Refunded, Committed, Committed, Closed, Published}
@@ -203,6 +234,15 @@ func TestHistoriesAgreeWithTheModel(t *testing.T) {
 				if b.Spent != m.spent() || b.Reserved != m.charged()-m.spent() || b.Left != d.Epsilon-b.Spent-b.Reserved {
 					t.Fatalf("run %d after %s of %s: %+v, the model says spent %d reserved %d", run, step, id, b, m.spent(),
 						m.charged()-m.spent())
+				}
+				if i := b.OfInstitution; i != nil {
+					spent, exposed := m.ofInstitution(Began, Committed, Published, Closed)
+					charged, _ := m.ofInstitution(Reserved, Began, Committed, Published, Closed)
+					if i.Spent.Epsilon != spent || i.Reserved.Epsilon != charged-spent || i.Left.Epsilon != of.total-charged ||
+						i.Exposed != exposed {
+						t.Fatalf("run %d after %s of %s: %+v, the model says spent %d, charged %d, exposed %t", run, step, id, i, spent,
+							charged, exposed)
+					}
 				}
 				for _, p := range b.ByPart {
 					if p.Left.Epsilon != d.Epsilon-m.charged(p.Name) {
@@ -262,7 +302,7 @@ func TestConcurrentHistoriesAgreeWithTheModel(t *testing.T) {
 			wg.Wait()
 			m := &twin{of, d.Epsilon, map[string]Kind{}, map[string]dp.Epsilon{}, map[string]string{}}
 			must(t, l.History(context.Background(), d.Name, func(e Entry) error {
-				if e.Kind == Declared || e.Kind == Defined {
+				if e.Kind == Declared || e.Kind == Defined || e.Kind == Bounded {
 					return nil
 				}
 				if !m.do(e.Kind, e.Job, e.Epsilon, "") {

@@ -32,6 +32,10 @@ type Request struct {
 	// they are given, PartsBy is the column of the cohorts and Definition a hash of how its cells are
 	// read.
 	Cohorts []string
+	// Institution is set if the price protects all rows of the institution together, and the data set has a
+	// total for that. Terms are then not compared: it protects more than any of them. Exposed lets the job be
+	// charged although the institution is not protected any more.
+	Institution, Exposed bool
 	// By is the key of the analyst whose allotment is charged, nil if the data set has no owner.
 	By ed25519.PrivateKey
 	// Resume goes on with a job that was charged for this very request and has no result, and does not charge
@@ -116,6 +120,9 @@ func (j *Job) resumes(state Kind) bool { return j.req.Resume && (state == Reserv
 func jobIdentity(dataset string, req Request) string {
 	h := sha256.New()
 	fields := []string{"discreet job 2", dataset, req.where(), string(req.Config), req.ID}
+	if req.Institution {
+		fields = append(fields, "institution")
+	}
 	if req.By != nil {
 		fields = append(fields, keyName(req.By))
 	}
@@ -174,7 +181,7 @@ func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error
 		if err != nil {
 			return err
 		}
-		if err := j.checkAffordable(d, price); err != nil {
+		if err := j.checkAffordable(b, d, price); err != nil {
 			return err
 		}
 		return j.checkAllotment(b, d, price)
@@ -194,9 +201,9 @@ func (j *Job) checkSigned(d *datasetBooks) error {
 	return nil
 }
 
-// checkAffordable refuses a price that the total does not allow.
-func (j *Job) checkAffordable(d *datasetBooks, price dp.Price) error {
-	b := d.balance()
+// checkAffordable refuses a price that a total does not allow.
+func (j *Job) checkAffordable(all *books, d *datasetBooks, price dp.Price) error {
+	b := all.balance(d)
 	left, err := b.LeftFor(j.req.names()...)
 	if err != nil {
 		return err
@@ -206,7 +213,7 @@ func (j *Job) checkAffordable(d *datasetBooks, price dp.Price) error {
 			Spent: b.Epsilon - left.Epsilon, Asked: price.Epsilon, Limit: b.Epsilon,
 			SpentDelta: b.Delta - left.Delta, AskedDelta: price.Delta, LimitDelta: b.Delta}
 	}
-	return nil
+	return j.checkInstitution(all, d, price)
 }
 
 // checkAllotment refuses a price that the analyst's allotment, or a missing approval, does not allow.
@@ -285,7 +292,7 @@ func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event)
 		if err := j.checkTerms(b); err != nil {
 			return err
 		}
-		if err := j.checkAffordable(d, price); err != nil {
+		if err := j.checkAffordable(b, d, price); err != nil {
 			return err
 		}
 		e := j.newEntry(Reserved, price, encodeDetail(detail))
@@ -317,7 +324,8 @@ func (j *Job) describeCharge(bill []dp.Event) (d reserved, err error) {
 	if err != nil {
 		return d, err
 	}
-	d = reserved{Terms: j.req.Terms, Sum: hashOf(text), Output: j.req.Output, Worker: j.req.Worker}
+	d = reserved{Terms: j.req.Terms, Sum: hashOf(text), Output: j.req.Output, Worker: j.req.Worker,
+		Institution: j.req.Institution, Exposed: j.req.Exposed}
 	for _, e := range bill {
 		at := slices.IndexFunc(d.Bill, func(l line) bool { return l.Mechanism == e.Mechanism })
 		if at < 0 {
@@ -493,6 +501,12 @@ func (j *Job) checkTerms(b *books) error {
 	}
 	if err := checkCohortRequest(&j.req, d.CohortBy, d.definition); err != nil {
 		return err
+	}
+	if j.req.Institution {
+		if j.req.where() != "" {
+			return refuse("part", "must not be given where the institution is protected as a whole", j.req.where())
+		}
+		return nil
 	}
 	if err := checkSides(d.division, &j.req); err != nil {
 		return err

@@ -172,6 +172,8 @@ type Dataset struct {
 	// CohortBy is the public column whose values are the data set's cohorts; "" if it has none.
 	CohortBy string
 	Note     string // the owner's note
+	// Institution is a second total, of the institution as a whole; nil for none.
+	Institution *Institution
 	// Owner is the key of the data set's owner. Without one, everyone who can write to the ledger may
 	// charge the data set.
 	Owner ed25519.PrivateKey
@@ -203,6 +205,9 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 		}
 		err := l.addEntry(b, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta,
 			Detail: encodeDetail(declared{Note: d.Note, Unit: d.Unit, Parts: d.Parts, CohortBy: d.CohortBy})})
+		if err == nil && d.Institution != nil {
+			err = l.bound(b, d.Name, *d.Institution)
+		}
 		if err != nil || d.Owner == nil {
 			return err
 		}
@@ -223,6 +228,8 @@ type Balance struct {
 	ByPart []PartBalance
 	// ForNew is what is left for a job on a cohort that no job has named yet.
 	ForNew dp.Price
+	// OfInstitution is the use of the institution's total; nil if it has none.
+	OfInstitution *InstitutionBalance
 }
 
 // PartBalance is the balance of one part or cohort.
@@ -267,7 +274,7 @@ func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, 
 			if err != nil {
 				return err
 			}
-			out = append(out, d.balance())
+			out = append(out, b.balance(d))
 		}
 		return nil
 	})
@@ -275,13 +282,13 @@ func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, 
 }
 
 // balance computes the balance of a data set.
-func (d *datasetBooks) balance() Balance {
+func (all *books) balance(d *datasetBooks) Balance {
 	limit, spent, charged := d.used.limit, d.used.total(Use.spentPrice), d.used.charged()
 	left := subtractPrice(limit, charged)
 	b := Balance{Dataset: Dataset{Name: d.name, Epsilon: limit.Epsilon, Delta: limit.Delta, Unit: d.Unit, Note: d.Note,
 		Parts: d.Parts, CohortBy: d.CohortBy}, Spent: spent.Epsilon, SpentDelta: spent.Delta,
 		Left: left.Epsilon, LeftDelta: left.Delta, Reserved: charged.Epsilon - spent.Epsilon,
-		ReservedDelta: charged.Delta - spent.Delta, ForNew: subtractPrice(limit, d.used.uses[""].chargedPrice())}
+		ReservedDelta: charged.Delta - spent.Delta, ForNew: subtractPrice(limit, d.used.uses[""].chargedPrice()), OfInstitution: all.institutionBalance(d)}
 	names := slices.Sorted(maps.Keys(d.used.uses))
 	if d.Parts != nil {
 		names = d.Parts.Names

@@ -12,13 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/sqldb"
 )
 
-// Versions of the tables. Version 3 adds cohorts and roles, and version 4 the two sides of a table. They
-// have the tables of version 2, but contain entries that a program for an earlier version would count
+// Versions of the tables. Version 3 adds cohorts and roles, and version 4 the two sides of a table,
+// and version 5 the totals of institutions. They have the tables of version 2, but contain entries that a program for an earlier version would count
 // wrongly. A ledger gets its version with the first such entry. Other versions are refused.
 const (
 	format        = 2
 	formatCohorts = 3
 	formatSides   = 4
+	formatBounded = 5
 )
 
 // sqlStore is a store in a SQL database.
@@ -68,8 +69,8 @@ func (t *sqlTx) head() (h Head, version int, err error) {
 		return h, 0, err
 	case n != 1:
 		return h, 0, &Damaged{0, "the record of the newest entry is missing"}
-	case version < format || version > formatSides:
-		return h, 0, fmt.Errorf("format must be from %d to %d (got %d); use the discreet that wrote it", format, formatSides,
+	case version < format || version > formatBounded:
+		return h, 0, fmt.Errorf("format must be from %d to %d (got %d); use the discreet that wrote it", format, formatBounded,
 			version)
 	}
 	return h, version, nil

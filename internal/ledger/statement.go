@@ -30,7 +30,9 @@ type Statement struct {
 	CohortBy string   `json:"cohort_by,omitempty"`
 	ForNew   *Decimal `json:"left_for_new,omitempty"`
 	Unit     string   `json:"unit"`
-	Note     string   `json:"note"`
+	// Institution is nil if the institution has no total.
+	Institution *institutionStatement `json:"institution,omitempty"`
+	Note        string                `json:"note"`
 }
 
 // partStatement is one part of a data set; what is left is for trainings on it.
@@ -40,6 +42,21 @@ type partStatement struct {
 	Reserved Decimal `json:"reserved"`
 	Left     Decimal `json:"left"`
 	Femto    struct {
+		Spent    dp.Delta `json:"spent"`
+		Reserved dp.Delta `json:"reserved"`
+		Left     dp.Delta `json:"left"`
+	} `json:"delta_femto"`
+}
+
+// institutionStatement is the use of an institution's total.
+type institutionStatement struct {
+	Total     Decimal `json:"total"`
+	Spent     Decimal `json:"spent"`
+	Reserved  Decimal `json:"reserved"`
+	Left      Decimal `json:"left"`
+	Protected bool    `json:"protected"`
+	Femto     struct {
+		Total    dp.Delta `json:"total"`
 		Spent    dp.Delta `json:"spent"`
 		Reserved dp.Delta `json:"reserved"`
 		Left     dp.Delta `json:"left"`
@@ -64,6 +81,13 @@ func (b *Balance) Statement() Statement {
 			Left: Decimal(p.Left.Epsilon)}
 		own.Femto.Spent, own.Femto.Reserved, own.Femto.Left = p.Spent.Delta, p.Reserved.Delta, p.Left.Delta
 		a.Parts = append(a.Parts, own)
+	}
+	if i := b.OfInstitution; i != nil {
+		own := &institutionStatement{Total: Decimal(i.Total.Epsilon), Spent: Decimal(i.Spent.Epsilon),
+			Reserved: Decimal(i.Reserved.Epsilon), Left: Decimal(i.Left.Epsilon), Protected: !i.Exposed}
+		own.Femto.Total, own.Femto.Spent, own.Femto.Reserved, own.Femto.Left = i.Total.Delta, i.Spent.Delta, i.Reserved.Delta,
+			i.Left.Delta
+		a.Institution = own
 	}
 	if b.CohortBy != "" {
 		left := Decimal(b.ForNew.Epsilon)

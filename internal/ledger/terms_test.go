@@ -15,17 +15,19 @@ import (
 // changes are other values of every field of a request. A field that is not here fails
 // TestOneJobIsOneRequest, so that a new one is not forgotten.
 var changes = map[string]func(*Request){
-	"Dataset":    func(r *Request) { r.Dataset = "other" },
-	"ID":         func(r *Request) { r.ID = "two" },
-	"Config":     func(r *Request) { r.Config = []byte("config2") },
-	"Part":       func(r *Request) { r.Part = "south" },
-	"PartsBy":    func(r *Request) { r.PartsBy = "street" },
-	"Definition": func(r *Request) { r.Definition = "y" },
-	"Cohorts":    func(r *Request) { r.Part, r.Cohorts = "", []string{"2027-01"} },
-	"By":         func(r *Request) { r.By = aliceKey },
-	"Resume":     func(r *Request) { r.Resume = true },
-	"Output":     func(r *Request) { r.Output = "/elsewhere" },
-	"Worker":     func(r *Request) { r.Worker = "another machine" },
+	"Dataset":     func(r *Request) { r.Dataset = "other" },
+	"ID":          func(r *Request) { r.ID = "two" },
+	"Config":      func(r *Request) { r.Config = []byte("config2") },
+	"Part":        func(r *Request) { r.Part = "south" },
+	"PartsBy":     func(r *Request) { r.PartsBy = "street" },
+	"Definition":  func(r *Request) { r.Definition = "y" },
+	"Cohorts":     func(r *Request) { r.Part, r.Cohorts = "", []string{"2027-01"} },
+	"Institution": func(r *Request) { r.Institution = true },
+	"Exposed":     func(r *Request) { r.Exposed = true },
+	"By":          func(r *Request) { r.By = aliceKey },
+	"Resume":      func(r *Request) { r.Resume = true },
+	"Output":      func(r *Request) { r.Output = "/elsewhere" },
+	"Worker":      func(r *Request) { r.Worker = "another machine" },
 
 	"Terms.Unit":      func(r *Request) { r.Terms.Unit = "household" },
 	"Terms.Relation":  func(r *Request) { r.Terms.Relation = dp.AddRemove },
@@ -34,7 +36,7 @@ var changes = map[string]func(*Request){
 }
 
 // noTerms do not change what is released.
-var noTerms = []string{"Resume", "Output", "Worker"}
+var noTerms = []string{"Exposed", "Resume", "Output", "Worker"}
 
 func fieldsOf(t reflect.Type, before string) (names []string) {
 	for i := range t.NumField() {

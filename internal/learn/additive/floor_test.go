@@ -285,7 +285,7 @@ func TestLabelAloneIsNotBehindEverything(t *testing.T) {
 		rows, columns int
 		eps, delta    float64
 	}
-	cells, fits := []cell{{2000, 5, 1, 1e-6}}, 6
+	cells, fits := []cell{{2000, 5, 1, 1e-6}, {800, 20, 0.3, 1e-6}}, 6
 	if size.Long() {
 		fits = 10
 		for _, rows := range []int{1000, 10_000} {

@@ -26,12 +26,13 @@ func (pl *Plan) protectsLabel() bool { return pl.scope == dp.LabelOnly }
 func (pl *Plan) settleLabel(public int, rho float64) rules {
 	signal := float64(pl.rows) * pl.Epsilon.Float()
 	joint := float64(pl.rows) * 2 * math.Sqrt(rho*float64(public))
-	rounds := math.Max(2, math.Round(signal/scalesForLabels))
-	if rounds < worthAllLabels*float64(public) && joint <= signal {
-		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1),
-			bins: countBins(signal / rounds)}
+	if joint > math.Max(signal, fewestAtOnce) {
+		return rules{gaussian: true, bins: countBins(joint / float64(public))}
 	}
-	return rules{gaussian: joint > math.Max(signal, fewestAtOnce), bins: countBins(math.Max(signal, joint) / float64(public))}
+	if rounds := math.Max(2, math.Round(signal/scalesForLabels)); rounds < worthAllLabels*float64(public) {
+		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1), bins: countBins(signal / rounds)}
+	}
+	return rules{bins: countBins(signal / float64(public))}
 }
 
 // labelMoves is the sensitivity of the labels of the given number of public columns. Replacing a row's label changes

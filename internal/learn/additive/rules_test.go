@@ -71,6 +71,24 @@ func TestRareClassesHaveNoGaussianNoise(t *testing.T) {
 	}
 }
 
+// Of 20 columns beside a private label some are picked until all of them have Gaussian noise or are worth their price.
+func TestColumnsBesideALabelArePicked(t *testing.T) {
+	for _, rho := range []float64{0, 0.0016} { // δ = 1e-6
+		before := rules{picks: true}
+		for rows := 100; rows < 100_000; rows += rows / 5 {
+			pl := Plan{Params: Params{Epsilon: dp.Nano * 3 / 10}, rows: rows}
+			r := pl.settleLabel(20, rho)
+			if few := 0.3*float64(rows) < 6*scalesForLabels; r.gaussian && rho == 0 || r.picks && !before.picks || few && !r.picks && !r.gaussian {
+				t.Errorf("%d rows, ρ = %g: %+v after %+v", rows, rho, r, before)
+			}
+			before = r
+		}
+		if before.picks {
+			t.Errorf("ρ = %g: %+v", rho, before)
+		}
+	}
+}
+
 // The share of the classes goes from one end to the other without a step.
 func TestShareOfClassesHasNoStep(t *testing.T) {
 	before := mostForClasses

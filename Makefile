@@ -222,6 +222,15 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 		echo "peers: $$p"; $(MAKE) --no-print-directory -C "lab/peers/$$p" check PYTHON="$(abspath $(OUT))/peers/$$p/bin/python"; \
 	done
 
+# What the README's picture and rivals.md say of accuracy, and performance.md of time: the data's checksums, then peers
+# as their authors run them, fit by fit, then pages and picture. It goes on from rivals.jsonl and
+# performance.jsonl; without these it begins anew and takes hours.
+.PHONY: comparison
+comparison: ## the README's comparison with other libraries; DISCREET_DATASETS=FOLDER has the data, QUICK=1 tries it into out/comparison
+	@mkdir -p $(OUT)/comparison
+	@$(MAKE) --no-print-directory peers PEERS="rivals performance" $(if $(QUICK),BENCHMARKS=$(abspath $(OUT))/comparison \
+		REPEATS=2 TABLES=Adult SIZES=10000 SECONDS=2)
+
 # A checkout of github.com/opendp/deployments-registry-data, whose check wants python3 with PyYAML,
 # jsonschema and requests.
 REGISTRY =

@@ -11,11 +11,12 @@ import math
 import os
 import pathlib
 import platform
+import statistics
 import subprocess
 import sys
 import textwrap
 
-from measure import EPSILON, OURS, READS, RIVALS
+from measure import EPSILON, FILES, OURS, READS, RIVALS
 from peer import DELTA
 
 PAIRS = "\n## Pairs\n"  # measured by hand and kept
@@ -50,9 +51,36 @@ def processor():
     return f"{os.cpu_count()} processors ({name}), {memory:.0f} GiB"
 
 
+def files(column):
+    """The table of processes that read and write files, beside polars."""
+    lines = [fill("Ours beside polars on the same files, which has no schema to follow and trains nothing. *Ratio* is that of the medians of processor seconds."), "",
+             "| | s | processor, s | memory, MB | beside | s | processor, s | memory, MB | ratio |", "|---" * 9 + "|"]
+    for ours, theirs in FILES.items():
+        cells = []
+        for name in ours, theirs:
+            cells += [name] + [span(column(name, key)) for key in ("seconds", "processor", "megabytes")]
+        ratio = statistics.median(column(ours, "processor")) / statistics.median(column(theirs, "processor"))
+        lines.append("| " + " | ".join(cells) + f" | {ratio:.2f} |")
+    return [*lines, ""]
+
+
+def serving(served):
+    """The table of servers."""
+    lines = ["## Serving", "", fill("Requests over HTTP by the protocol that both speak (Open Inference Protocol, version 2), one after the other on one connection. discreet serve "
+             "has the census' cells and the model of `additive`; MLServer has numbers that are encoded already, and scikit-learn's logistic regression. "
+             "Milliseconds are those that the client waits, at the median and at the 99th of a hundred; processor milliseconds are those of the server's processes; memory is "
+             "the sum of their largest resident sets."), "",
+             "| | rows of a request | median, ms | 99 %, ms | processor, ms | memory, MB |", "|---" * 6 + "|"]
+    for r in served:
+        lines.append(f"| {r['name']} | {r['rows_each']:,} | {digits(r['median_ms'])} | {digits(r['most_ms_of_99_%'])} | {digits(r['processor_ms_each'])} | {digits(r['megabytes'])} |")
+    return [*lines, ""]
+
+
 def main():
     discreet, records, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     runs = [json.loads(line) for line in records.open()]
+    served = [r for r in runs if r["what"] == "serve"]
+    runs = [r for r in runs if r["what"] != "serve"]
     values = collections.defaultdict(list)
     for r in runs:
         values[r["rows"], r["name"], r["what"]].append(r)
@@ -67,7 +95,7 @@ def main():
         return [r[key] for r in values[size, name, what]]
 
     paragraphs = [
-        "How long training and prediction take, and how much memory they need, compared with other libraries. `make peers PEERS=performance` measures everything here and writes this page. "
+        "How long training and prediction take, and how much memory they need, compared with other libraries. `make comparison` measures it and writes this page. "
         "Each process is one line of [performance.jsonl](performance.jsonl).",
         f"*Table.* The invented census of `discreet demo` (14 columns and a label), in Parquet as pyarrow writes it: {' and '.join(f'{s:,}' for s in sizes)} people for training, and "
         "as many others for prediction. Every column is private, and so is the label.",
@@ -98,6 +126,10 @@ def main():
                 cells += [share(column(size, name, "predict", "auc"))]
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         lines.append("")
+        if (size, next(iter(FILES)), "file") in values:
+            lines += files(lambda name, key, size=size: column(size, name, "file", key))
+    if served:
+        lines += serving(served)
     _, heading, pairs = out.read_text().partition(PAIRS) if out.exists() else ("", "", "")
     out.write_text("\n".join(lines).rstrip("\n") + "\n" + heading + pairs)
 

@@ -4,7 +4,7 @@
 usage: prepare.py FOLDER SIZE ...
 
 FOLDER holds the built commands, discreet and discreet-lab. Of each size there are
-train-SIZE.parquet and held-out-SIZE.parquet, the first people of two halves of an
+train-SIZE and held-out-SIZE, as .parquet and .csv, the first people of two halves of an
 invented census. The encodings of peer.py must be those of lab/peers/rivals.
 """
 
@@ -46,8 +46,11 @@ def main():
     half = max(sizes)
     subprocess.run([folder / "discreet-lab", "census", "--rows", str(2 * half), "--out", folder], check=True)
     table = pyarrow.csv.read_csv(folder / "people.csv.gz", convert_options=pyarrow.csv.ConvertOptions(null_values=["?"], strings_can_be_null=True))
+    with gzip.open(folder / "people.csv.gz", "rt") as f:
+        header, *lines = f
     for name, first in ("train", 0), ("held-out", half):
         for size in sizes:
+            (folder / f"{name}-{size}.csv").write_text("".join([header, *lines[first : first + size]]))
             pyarrow.parquet.write_table(table.slice(first, size), folder / f"{name}-{size}.parquet")
     schema = folder.absolute() / "census.yaml"
     for relation in "add-remove", "replace-one":

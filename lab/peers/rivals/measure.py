@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Private classifiers of other libraries and ours on the same splits.
 
-usage: measure.py FOLDER DATASETS RECORDS.jsonl REPEATS
+usage: measure.py FOLDER DATASETS RECORDS.jsonl REPEATS [TABLE ...]
 
-FOLDER holds the built command, discreet, and takes what is written for it.
-One line of RECORDS is one fit; a fit that is there is not made again.
+FOLDER holds the built commands, discreet and discreet-lab, and takes what is written for them.
+One line of RECORDS is one fit; a fit that is there is not made again. Without TABLE, all are measured.
 """
 
 import csv
@@ -96,12 +96,23 @@ def fits(rows, folder, train, test, seed):
                 yield f"{learner}, {name}", e, own("replace-one", e, 0, "--encoding", name.replace("-", ""), "--learner", *options)
 
 
+def check_files(folder, datasets, chosen):
+    """Ends the program if discreet-lab finds a table missing or other than the one of the published figures."""
+    said = subprocess.run([folder / "discreet-lab", "data", "--folder", datasets, "--json"], check=True, capture_output=True).stdout
+    states = json.loads(said)["files"]
+    bad = [f"{file} ({states[file]})" for _, files, _ in chosen.values() for file in files if states[file] != "right"]
+    if bad:
+        sys.exit(f"{datasets}: {', '.join(bad)}; discreet-lab data lists sources and checksums")
+
+
 def main():
     folder, datasets, records, repeats = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4])
+    chosen = {name: TABLES[name] for name in sys.argv[5:] or TABLES}
+    check_files(folder, datasets, chosen)
     done = set()
     if records.exists():
         done = {(r["table"], r["repeat"], r["learner"], r["epsilon"]) for r in map(json.loads, records.open())}
-    tables = {name: (Table(schema, datasets, files), most) for name, (schema, files, most) in TABLES.items()}
+    tables = {name: (Table(schema, datasets, files), most) for name, (schema, files, most) in chosen.items()}
     for repeat in range(repeats):
         for name, (table, most) in tables.items():
             wanted = LEARNERS + BRC if name == PICTURED else LEARNERS

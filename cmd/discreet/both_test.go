@@ -19,8 +19,8 @@ import (
 // The tests here are those of both programs: what one writes the other reads, and what must hold of
 // every command is asked of all.
 
-// shared are commands that both programs have.
-var shared = []string{"demo", "keygen", "version"}
+// shared are commands that both programs have, under one name.
+var shared = []string{"demo", "doctor", "keygen", "version"}
 
 // newNetRoot is the tree of discreet-net.
 func newNetRoot(c *cli.App) *cobra.Command {
@@ -36,6 +36,11 @@ func newBoth(c *cli.App) *cobra.Command {
 			demo.RemoveCommand(kind)
 			own.AddCommand(kind)
 		}
+	}
+	if doctor, _, err := net.Find([]string{"doctor"}); err == nil { // each program has its own
+		net.RemoveCommand(doctor)
+		doctor.Use, doctor.GroupID = "net-doctor", ""
+		root.AddCommand(doctor)
 	}
 	for _, c := range net.Commands() {
 		if c.Hidden || slices.Contains(shared, c.Name()) {

@@ -47,8 +47,7 @@ reads no table and charges nothing. It exits with 1 if a check fails.
 
 It checks that a schema is complete, that a ledger's entries are consistent and
 match its anchor, that models can be loaded, that an address can be listened at
-or reached, and that a certificate is valid now. Those of discreet-net are for
-discreet-net certs check.
+or reached, and that a certificate is valid now.
 
 With --engine spark it looks for Java, spark-submit and Python on this machine.
 If they are found, it starts a session, checks Python, pyarrow and pandas on the

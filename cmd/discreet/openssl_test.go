@@ -104,7 +104,7 @@ func TestAuthorityWithOpenSSL(t *testing.T) {
 	if who, err := uni.Verify(vote, "vote", []byte("text"), time.Now()); err != nil || who != north {
 		t.Errorf("signed by %s, %v", who, err)
 	}
-	run("discreet-net certs check --dir north\n" + revoke + "cp crl.pem uni\n")
+	run("discreet-net doctor --certs north\n" + revoke + "cp crl.pem uni\n")
 	if _, err := uni.Verify(vote, "vote", []byte("text"), time.Now()); err == nil || !strings.Contains(err.Error(), "it was revoked") {
 		t.Errorf("a revoked party: %v", err)
 	}

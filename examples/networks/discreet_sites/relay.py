@@ -76,11 +76,11 @@ def handler(site, send):
 
 
 def coordinate(config, send):
-    """Runs the coordinator's discreet-net with the given arguments; sites' keys are in config["keys"]."""
-    keys = dict(line.split()[::-1] for line in Path(config["keys"]).read_text().splitlines())
-    gateway = Gateway(config["certs"], keys, send)
+    """Runs the coordinator's discreet-net with the given arguments; config["sites"] is the list of sites that everybody has."""
+    lines = [line.split() for line in Path(config["sites"]).read_text().splitlines()]
+    gateway = Gateway(config["certs"], {name: key for _, key, name in filter(None, lines)}, send)
     try:
-        sites = Path(config["folder"], "sites.txt")
+        sites = Path(config["folder"], "gateway.txt")
         sites.write_text("".join(gateway.lines))
         subprocess.run([config["program"], "site", "train", "--certs", config["certs"], "--as", config["caller"],
                         "--sites", str(sites), *config["arguments"].split()], cwd=config["folder"], check=True)

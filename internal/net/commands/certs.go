@@ -17,19 +17,18 @@ import (
 func (a *app) newCertsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "certs",
-		Short: "make certificates for a trial, ask for one, or check them",
+		Short: "make certificates for a trial, or ask for one",
 		Long: `Certs makes the certificates of a trial on one machine, or a key and a request
 that your organisation's authority answers. The operators' guide shows an
 authority with OpenSSL, which also renews and revokes certificates. Discreet
 reads only the name discreet://ROLE/NAME from a certificate.
 
-Every process reads its files again when they change. A renewed certificate, a
-second authority in authority.crt and a list of revoked certificates in crl.pem
-take effect from the next connection, call and signature.`,
+A renewed certificate, a second authority in authority.crt and a list of revoked
+certificates in crl.pem take effect from the next connection.`,
 		Example: `  discreet-net certs trial --dir certs
   discreet-net certs request party/north --dir certs --host north.example.org`,
 	}
-	return cli.Group(c, a.newCertsTrialCommand(), a.newCertsRequestCommand(), a.newCertsCheckCommand())
+	return cli.Group(c, a.newCertsTrialCommand(), a.newCertsRequestCommand())
 }
 
 func (a *app) newCertsTrialCommand() *cobra.Command {
@@ -92,36 +91,6 @@ authority.crt into the same directory.`,
 	}
 	addFolder(c, &dir)
 	c.Flags().StringSliceVar(&hosts, "host", here, "`names` and addresses at which a server is reached")
-	return c
-}
-
-func (a *app) newCertsCheckCommand() *cobra.Command {
-	var dir string
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "check",
-		Short: "check that certificates are valid now and fit their keys",
-		Long: `Check prints one line for each certificate in the directory, ok or FAIL, with the
-end of its validity. A certificate whose key is there must also fit it, and must
-not be on the list of revoked ones. It exits with 1 if a check fails.`,
-		Example: `  discreet-net certs check --dir certs`,
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			lives, err := identity.Lives(dir, time.Now())
-			if err != nil {
-				return err
-			}
-			var found commands.Findings
-			for _, l := range lives {
-				found.Note("certificate", l.Name+": "+l.Words, l.Err)
-			}
-			return found.Write(a.Stdout, c, asJSON)
-		},
-	}
-	c.Flags().StringVar(&dir, "dir", "", "the `directory` of the certificates")
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cli.Reads(c, "dir")
-	cli.Require(c, "dir")
 	return c
 }
 

@@ -34,9 +34,9 @@ line, 3 budget refused, 4 site check: the schema does not fit.`,
 			a.newPartyCommand(), a.newCombineCommand()}},
 		{Title: "People who perturb at home", Commands: []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(),
 			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
-		{Title: "Both", Commands: []*cobra.Command{a.newDemoCommand(), a.newCertsCommand()}},
+		{Title: "Both", Commands: []*cobra.Command{a.newDemoCommand(), a.newCertsCommand(), a.newDoctorCommand()}},
 	}, a.NewKeygenCommand("discreet-net"))
-	commands.NameProgram(root, "discreet", "audit", "budget", "card", "doctor", "evaluate",
+	commands.NameProgram(root, "discreet", "audit", "budget", "card", "evaluate",
 		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train",
 		"ui", "verify")
 	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)

@@ -32,8 +32,7 @@ END
 ./discreet-net certs trial --dir uni combiner/uni party/north party/south party/west
 for n in north south west; do
 	./discreet-net certs trial --dir "$n.certs" party/$n combiner/uni
-	echo "$(./discreet-net keygen --out $n.pem) $n" >>keys.txt
-	echo "https://$(cat $n.at) $(tail -1 keys.txt)" >>all.txt
+	echo "https://$(cat $n.at) $(./discreet-net keygen --out $n.pem) $n" >>all.txt
 done
 for n in north south west; do
 	./discreet-net site init --site $n --sites all.txt --schema clinics.yaml --coordinator uni --honest 2 --epsilon 1 \

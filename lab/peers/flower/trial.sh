@@ -34,7 +34,7 @@ printf '[superlink]\ndefault = "trial"\n\n[superlink.trial]\naddress = "%s"\nins
 cat >run.toml <<END
 program = "$out/discreet-net"
 certs = "$out/uni"
-keys = "$out/keys.txt"
+sites = "$out/all.txt"
 folder = "$out"
 arguments = "--schema clinics.yaml --epsilon 1 --honest 2 --declared-rows 3000 --state run --model m.json"
 END

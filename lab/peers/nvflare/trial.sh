@@ -8,7 +8,7 @@ export PATH="$bin:$PATH"
 trap 'kill $(cat pids) 2>/dev/null || true; wait' EXIT
 sh "$here/../flower/sites.sh" "$out"
 cat >coordinator.json <<END
-{"program": "$out/discreet-net", "certs": "$out/uni", "caller": "combiner/uni", "keys": "$out/keys.txt", "folder": "$out",
+{"program": "$out/discreet-net", "certs": "$out/uni", "caller": "combiner/uni", "sites": "$out/all.txt", "folder": "$out",
  "arguments": "--schema clinics.yaml --epsilon 1 --honest 2 --declared-rows 3000 --state run --model m.json"}
 END
 "$PYTHON" -c '

@@ -8,7 +8,9 @@ from importlib import metadata
 
 from ._binary import BudgetError, DiscreetError, DiscreetWarning, PrivacyWarning, UsageError, find_binary, version
 from ._classifier import DiscreetClassifier
+from ._ledger import Ledger
 from ._schema import ArraySchema, draft_schema
+from ._search import plan_search
 
 try:
     __version__ = metadata.version("discreet")
@@ -21,9 +23,11 @@ __all__ = [
     "DiscreetClassifier",
     "DiscreetError",
     "DiscreetWarning",
+    "Ledger",
     "PrivacyWarning",
     "UsageError",
     "draft_schema",
     "find_binary",
+    "plan_search",
     "version",
 ]

@@ -26,6 +26,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._account import account_flags, check_ledger, check_number, digits
 from ._binary import BudgetError, DiscreetWarning, Output, PrivacyWarning, RowServer, UsageError, run
+from ._ledger import Ledger
+from ._report import Report, of_check, of_evaluation, of_plan
 from ._schema import ArraySchema, Levels, load_schema, spell
 from ._table import Column, array_of, column_at, column_names, column_of, is_frame, stream, table_of
 from ._words import in_python
@@ -89,12 +91,49 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     uncounted : bool
         Allows copies that scikit-learn makes (grid search, cross-validation) to be fitted although no
         ledger counts what they cost together. Without it they are refused.
+    threshold : float or str
+        The score from which ``predict`` answers the positive class of two: a number, or ``"costs=1:5"``, the costs
+        of a false positive and a false negative. None is the model's own. It costs nothing and may be set after a fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The levels of the label, in the dtype of y.
+    n_features_in_, feature_names_in_ : int, ndarray
+        The columns of X; an array has no names.
+    model_ : bytes
+        The model file.
+    privacy_ : dict
+        The guarantee and all facts of the card, and with a ledger the charged job.
+    explain_ : dict
+        What each column adds; for models that are sums.
+    feature_importances_ : ndarray
+        How much each column adds, in the order of ``feature_names_in_``; for models that are sums.
+    threshold_ : float
+        The score from which ``predict`` answers the positive class of two.
+
+    Raises
+    ------
+    UsageError
+        (a ValueError) An argument or the table is wrong.
+    BudgetError
+        A budget refuses the price, or a copy would be fitted uncounted. Nothing was charged.
+    DiscreetError
+        Anything else that the program refuses.
+
+    Examples
+    --------
+    >>> from discreet import ArraySchema, DiscreetClassifier
+    >>> X, y = [[0.2], [0.9], [0.4], [0.7]] * 50, [0, 1, 0, 1] * 50
+    >>> model = DiscreetClassifier(ArraySchema(0, 1, classes=[0, 1]), epsilon=2.0).fit(X, y)
+    >>> model.predict_proba(X).shape
+    (200, 2)
     """
 
     def __init__(self, schema: Any = None, epsilon: float | None = None, learner: str | None = None,
                  delta: float = 0.0, options: Mapping[str, Any] | None = None, ledger: str | None = None,
                  dataset: str | None = None, job: str | None = None, uncounted: bool = False,
-                 cohorts: Sequence[str] | None = None) -> None:
+                 cohorts: Sequence[str] | None = None, threshold: float | str | None = None) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.learner = learner
@@ -105,6 +144,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self.job = job
         self.uncounted = uncounted
         self.cohorts = cohorts
+        self.threshold = threshold
 
     def __sklearn_clone__(self) -> "DiscreetClassifier":
         # What scikit-learn copies it fits again and again; such a copy knows that it is one.
@@ -140,6 +180,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         if self.options is not None and not isinstance(self.options, Mapping):
             raise ValueError(f"options must be a dict of the learner's options by name (got {type(self.options).__name__})")
         check_ledger(self.ledger, self.dataset, self.job, self.cohorts)
+        self._declared_threshold()
         private = not math.isinf(self.epsilon)
         if self.ledger is not None and not private:
             raise ValueError("ledger must not be given with epsilon=inf, which no budget allows: leave out ledger and dataset")
@@ -174,6 +215,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         labels = self._labels(y)
         document, levels, text = self._encode(X, labels)
         declared = self.schema.classes if isinstance(self.schema, ArraySchema) else None
+        levels.check_threshold(self._declared_threshold())
         levels.check_metrics(labels, getattr(self, "_copied", False))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, out = self._files(folder, document)[0], os.path.join(folder, "new.json")
@@ -196,7 +238,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self._order = [typed.index(c) for c in sorted(typed)]  # of the levels, in the order of classes_
         self.privacy_ = self._read_json("show", positional=True)
         if self.ledger is not None:
-            self.privacy_.update(ledger=self.ledger, dataset=self.dataset, job=done.job)
+            self.privacy_.update(ledger=os.fspath(self.ledger), dataset=self.dataset, job=done.job)
         self.privacy_["from_ledger"] = bool(done.from_ledger)
         return self
 
@@ -228,9 +270,9 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
                 m.write(self.model_)
         return schema, model
 
-    def check(self, X: Any, y: Any) -> dict[str, Any]:
+    def check(self, X: Any, y: Any) -> Report:
         """NOT PRIVATE: exact counts of the cells that a fit would repair, by column, as ``discreet schema check --json``
-        prints them.
+        prints them. ``frame`` has a row for each column.
 
         ``{"rows": ..., "columns": [{"column": ..., "missing": ..., "other": ..., "clamped": ..., "unreadable": ...,
         "cause": ...}, ...], "misfits": [...]}``. Of the columns in misfits, too many cells are not what the schema
@@ -240,13 +282,13 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         document, _, text = self._encode(X, self._labels(y))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, _ = self._files(folder, document)
-            return run(["schema", "check", schema, "--data", "cells:-", "--json"], text, {schema: "schema"},
-                       found=4).read_json()
+            return of_check(run(["schema", "check", schema, "--data", "cells:-", "--json"], text, {schema: "schema"},
+                                found=4).read_json())
 
-    def plan(self, rows: int | None = None, *, persons: int | None = None, simulate: bool = False) -> dict[str, Any]:
+    def plan(self, rows: int | None = None, *, persons: int | None = None, simulate: bool = False) -> Report:
         """The price of a fit and what it protects, as ``discreet plan --json`` prints it. No table is read.
 
-        With simulate, ``forecast`` has the accuracy that trainings on invented tables of so many rows
+        ``frame`` has a row for each release that is paid. With simulate, ``forecast`` has the accuracy that trainings on invented tables of so many rows
         reach, with means and standard deviations.
         """
         self._check_account()
@@ -265,13 +307,13 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             answer = run(["plan", "--schema", schema, "--json", *flags, *(["--simulate"] if simulate else [])],
                          names={schema: "schema"}).read_json()
         warn_in_words(answer.get("warnings", []), 3)
-        return answer
+        return of_plan(answer)
 
-    def spent(self) -> dict[str, Any]:
-        """The data set's budget and how much of it is spent, as ``discreet budget show --json`` prints it."""
+    def spent(self) -> Report:
+        """What ``Ledger.show`` says of the data set that fits charge."""
         if self.ledger is None or self.dataset is None:
             raise UsageError("spent needs ledger= and dataset=: without a ledger nothing is counted")
-        return run(["budget", "show", "--ledger", os.fspath(self.ledger), "--dataset", self.dataset, "--json"]).read_json()
+        return Ledger(self.ledger).show(self.dataset)
 
     def card(self, path: str | os.PathLike[str]) -> None:
         """Writes the page for the person who signs for the model: .html (which a browser prints) or .yaml. It replaces no file."""
@@ -321,13 +363,14 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     def evaluate_privately(self, X: Any, y: Any, *, epsilon: float, delta: float = 0.0,
                            costs: tuple[float, float] | None = None, threshold: float | str | None = None,
                            by: str | None = None, ledger: str | None = None, dataset: str | None = None,
-                           job: str | None = None, cohorts: Sequence[str] | None = None) -> dict[str, Any]:
+                           job: str | None = None, cohorts: Sequence[str] | None = None) -> Report:
         """A private evaluation on rows that were held out of training, as ``discreet evaluate --epsilon --json`` prints it.
 
         Every number has an interval, such as ``auc`` and ``auc_interval``. costs, of a false positive
         and a false negative, choose a threshold, and so does ``threshold="rate=0.1"``, the share of rows that
-        is predicted positive; a number is a threshold of its own. by names a category whose levels are groups
-        of rows, which the list ``groups`` measures. The rows are another data set of the ledger than those
+        is predicted positive; a number is a threshold of its own, and None is that of ``predict``. by names a category
+        whose levels are groups of rows, which the list ``groups`` measures. ``frame`` has a row for each number,
+        of all rows (group "") and of each group; a group that is too small to tell has none. The rows are another data set of the ledger than those
         that fit read, if ``discreet split`` divided the table.
         """
         check_is_fitted(self, "model_")
@@ -343,6 +386,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             if not isinstance(costs, (tuple, list)) or len(costs) != 2:
                 raise ValueError(f"costs must be two numbers, of a false positive and of a false negative (got {costs!r})")
             flags += ["--costs", ":".join(digits(check_number("costs", c)) for c in costs)]
+        if threshold is None and costs is None:
+            threshold = self._declared_threshold()
         if threshold is not None:
             flags += ["--threshold", threshold if isinstance(threshold, str) else digits(check_number("threshold", threshold))]
         if by is not None:
@@ -352,7 +397,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             done = run(["evaluate", "--data", "cells:-", "--schema", schema, "--model", model, "--json", *flags], text,
                        {schema: "schema", model: "model"})
         warn_of(done)
-        return done.read_json() | ({} if ledger is None else {"job": done.job, "from_ledger": bool(done.from_ledger)})
+        paid = {} if ledger is None else {"job": done.job, "from_ledger": bool(done.from_ledger)}
+        return of_evaluation(done.read_json() | paid)
 
     @staticmethod
     def _labels(y: Any) -> Column:
@@ -387,6 +433,30 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         for name, value in (self.options or {}).items():
             flags.append(f"--option={name}={spell(value)}")
         return flags + account_flags(self.ledger, self.dataset, self.job, self.cohorts)
+
+    def _declared_threshold(self) -> float | None:
+        """The parameter as a score; None if there is none."""
+        given = self.threshold
+        if isinstance(given, str) and given.startswith("costs="):
+            try:
+                wrong, missed = (float(cost) for cost in given.removeprefix("costs=").split(":"))
+            except ValueError:
+                wrong = missed = math.nan
+            score = wrong / (wrong + missed) if min(wrong, missed) > 0 and wrong + missed < math.inf else math.nan
+        else:
+            score = float(check_number("threshold", given)) if given is not None and not isinstance(given, str) else math.nan
+        if given is not None and not 0 <= score <= 1:
+            raise UsageError(f"threshold must be a score from 0 to 1, or 'costs=FP:FN', two costs above 0 (got {given!r})")
+        return None if given is None else score
+
+    @property
+    def threshold_(self) -> float:
+        """The score from which ``predict`` answers the positive class of two."""
+        check_is_fitted(self, "model_")
+        if len(self.classes_) != 2:
+            raise AttributeError("threshold_ is there for two classes only")
+        given = self._declared_threshold()
+        return self._child().threshold if given is None else given
 
     def _with_model(self, *args: str) -> bytes:
         check_is_fitted(self, "model_")
@@ -519,7 +589,9 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         scores = self.predict_proba(X)
         if scores.shape[1] == 2:  # a score at the threshold is the positive class's
             positive = self._order.index(self._child().positive)
-            return np.where(scores[:, positive] >= self._child().threshold, positive, 1 - positive)
+            return np.where(scores[:, positive] >= self.threshold_, positive, 1 - positive)
+        if self._declared_threshold() is not None:
+            raise UsageError(f"threshold must not be given: the model has {scores.shape[1]} classes, not two")
         return np.asarray(np.argmax(scores, axis=1))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

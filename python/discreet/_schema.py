@@ -87,6 +87,11 @@ class Levels:
             return list(declared)
         return [level[0] for level in self.spellings]
 
+    def check_threshold(self, threshold: float | None) -> None:
+        """Refuses a threshold unless there are two classes."""
+        if threshold is not None and len(self.spellings) != 2:
+            raise UsageError(f"threshold must not be given: the label {self.name!r} has {len(self.spellings)} levels, not two")
+
     def check_metrics(self, column: Column, copied: bool) -> None:
         """Warns if y may hold aliases: predict returns names, and metrics of scikit-learn compare texts.
 
@@ -168,13 +173,8 @@ def _with_levels(schema: Any, folder: str) -> Any:
 
 #: What a codebook calls the columns of each form of cells.
 _TYPES = {"i": "integer", "u": "integer", "f": "number", "s": "number", "x": "number", "b": "yes_no", "t": "category",
-          "a": "category", "-": "category", "d": "date", "z": "date"}
+          "a": "category", "-": "category", "d": "date", "z": "date", "?": "ignored"}
 
-
-def _type_of(name: str, column: Column) -> str:
-    if column.form == "?":
-        raise ValueError(f"column {name!r} must have a dtype of numbers, truth values, texts or dates (got {column.dtype})")
-    return _TYPES[column.form]
 
 
 def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str | None = None,
@@ -183,7 +183,8 @@ def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str |
                  accept_names: bool = False) -> str:
     """A schema of the table's columns, in YAML, in which each ``___`` is yours to fill in.
 
-    It reads names and dtypes and no cell, as ``discreet schema init`` does with a Parquet file.
+    It reads names and dtypes and no cell, as ``discreet schema init`` does with a Parquet file. Columns of a dtype
+    that no schema has (periods, durations, lists) are ignored.
 
     Parameters
     ----------
@@ -203,6 +204,19 @@ def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str |
         proposing it in comments.
 
     Of a label with two levels the last one becomes the positive class; truth values are ``yes_no``.
+
+    Raises
+    ------
+    ValueError
+        A name, the label or an entry of the codebook is wrong, or the label has a dtype that cannot be read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"age": [31, 47], "died": [False, True]})
+    >>> schema = draft_schema(table, "died", codebook={"age": (0, 120)}, role="private")
+    >>> "lower: 0, upper: 120" in schema
+    True
     """
     table = table_of(table)
     names = column_names(table)
@@ -213,13 +227,19 @@ def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str |
         raise ValueError(f"label must be one of the columns (got {label!r})")
     if role not in (None, "private"):
         raise ValueError(f"role must be 'private', which protects each column without a role of its own (got {role!r})")
-    types = {n: _type_of(n, column_at(table[:0], n)) for n in names if n != label}
+    forms = {n: column_at(table[:0], n) for n in names}
+    for n in names:
+        what = codebook.get(n, "ignored") if isinstance(codebook, Mapping) and n != label else "ignored"
+        if forms[n].form == "?" and (n == label or what != "ignored"):
+            raise ValueError(f"column {n!r} must have a dtype of numbers, truth values, texts or dates, or be ignored "
+                             f"(got {forms[n].dtype})")
+    types = {n: _TYPES[column.form] for n, column in forms.items() if n != label}
     with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
         table_path, types_path, book_path = (os.path.join(folder, f) for f in ("table.csv", "types.json", "codebook"))
         if codebook is None or isinstance(codebook, Mapping):
             if unknown := [n for n in codebook or () if n not in names]:
                 raise ValueError(f"codebook must be about columns of the table (got {unknown[0]!r})")
-            truths = column_at(table[:0], label).form == "b"
+            truths = forms[label].form == "b"
             known = {label: _label_entry((codebook or {}).get(label, {}), truths, role),
                      **{n: _entry(n, what, types[n]) for n, what in (codebook or {}).items() if n != label}}
             book, entries = json.dumps(known).encode(), {f"codebook entry {i}": f"codebook of column {n!r}"

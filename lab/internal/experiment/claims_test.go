@@ -16,6 +16,7 @@ var update = flag.Bool("update", false, "write the thresholds into the table of 
 const (
 	claimsTable = "claims.tsv"
 	papersPage  = "../../../evidence/papers.md"
+	figureTable = "../../../evidence/benchmarks/figures.tsv"
 )
 
 // claim is one row of the table: a check, or several where * and ? stand for anything and for one character, and
@@ -138,6 +139,44 @@ func TestClaimsArePublished(t *testing.T) {
 	if *update {
 		if err := os.WriteFile(claimsTable, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// The table of measured figures names figures and digests, its verdicts follow from its counts, and a row of the page of
+// the papers that is about one of them alone has the same word.
+func TestMeasuredFiguresAreOnThePage(t *testing.T) {
+	table, err := os.ReadFile(figureTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(papersPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := regexp.MustCompile("^[0-9a-f]{16}$")
+	verdicts := map[string]string{}
+	for line := range strings.Lines(string(table)) {
+		c := strings.Split(strings.TrimSpace(line), "\t")
+		if c[0] == "figure" {
+			continue
+		}
+		if _, err := Find(c[0]); err != nil || len(c) != 8 || !digest.MatchString(c[4]) {
+			t.Fatalf("%s: %q is no row of a figure", figureTable, line)
+		}
+		verdicts[c[0]] = c[1]
+		if differs, unknown := c[6] != "0", c[7] != "0"; differs != (c[1] == "differs") || unknown && c[1] == "reproduced" {
+			t.Errorf("%s: %s, with checks %q", c[0], c[1], c[5:])
+		}
+	}
+	for line := range strings.Lines(string(page)) {
+		names, cells := figureOnPage.FindAllStringSubmatch(line, -1), strings.Split(line, "|")
+		if !strings.HasPrefix(line, "| ") || len(names) != 1 || len(cells) < 7 || verdicts[names[0][1]] == "" {
+			continue
+		}
+		word := strings.TrimSpace(cells[5])
+		if slices.Contains([]string{"reproduced", "differs", "partly", "not"}, word) && word != verdicts[names[0][1]] {
+			t.Errorf("%s: %s on %s, %s in %s", names[0][1], word, papersPage, verdicts[names[0][1]], figureTable)
 		}
 	}
 }

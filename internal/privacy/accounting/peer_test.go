@@ -135,9 +135,10 @@ func TestPeer(t *testing.T) {
 		for _, b := range c.Deltas {
 			check("δ", b, all.Delta(b.At))
 		}
-		e := c.Epsilons[1]
-		lines = append(lines, fmt.Sprintf("| %s | %.6g | **%.6g** | %.6g | %+.3f %% | %.3f | %.3f |", what, e.Low, got[1],
-			e.High, 100*(got[1]/e.High-1), took.Seconds(), c.Seconds))
+		if e := c.Epsilons[1]; len(c.Uses) > 1 || c.Uses[0].Times >= 10_000 {
+			lines = append(lines, fmt.Sprintf("| %s | %.6g | **%.6g** | %.6g | %+.3f %% | %.3f | %.3f |", what, e.Low, got[1],
+				e.High, 100*(got[1]/e.High-1), took.Seconds(), c.Seconds))
+		}
 	}
 	slices.Sort(above)
 	t.Logf("%d numbers, against the pessimistic ones from %+.3f %% to %+.3f %%, median %+.4f %%; slowest question %v",
@@ -217,8 +218,9 @@ pessimistic estimates connect the dots, optimistic ones round down; interval 1e-
 more than that estimate's own error in δ, 1e-12: where the two differ, direct convolution sides with ours
 (` + "`TestTruthWherePeerIsOff`" +
 	`). Against the pessimistic estimate they lie between %+.3f %% and %+.3f %%, median %+.4f %%; negative means that we
-are tighter. The table shows ε at δ = 1e-6 and wall-clock seconds on a shared machine: ours for one ε(δ), composition
-included (a third of what three of them took), theirs for composing the pessimistic estimate.
+are tighter. The table shows those of 10,000 releases and of several kinds: ε at δ = 1e-6 and wall-clock seconds on a
+shared machine: ours for one ε(δ), composition included (a third of what three of them took), theirs for composing the
+pessimistic estimate.
 
 The exponential mechanism's bounded range is not in dp_accounting's distributions; it is tested against its closed form
 (evidence/guarantees/accounting.md). Times are measurements, not promises; ` + "`go test -bench TenThousand ./accounting`" +

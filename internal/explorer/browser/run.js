@@ -38,8 +38,16 @@ fs.writeFileSync(heldOut, invent(2000, 2));
 async function inspect({ page, seen, check }, step) {
   check(`the page at ${step}`, (await page.evaluate(() => document.title + location.href + [...document.querySelectorAll("body *:not(#train-name)")].map(e => [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data).join("") + (e.value ?? "")).join("\n"))));
   assert.equal(await page.evaluate(async () => localStorage.length + sessionStorage.length + document.cookie.length + (await indexedDB.databases()).length + ((await caches?.keys?.()) ?? []).length), 0, `storage at ${step}`);
+  assert.ok(!await page.evaluate(() => document.body.innerText.includes("undefined")), `"undefined" at ${step}`);
   assert.deepEqual(seen.wrong, [], `at ${step}`);
 }
+
+// What is red, as somebody sees it.
+const red = page => page.evaluate(() => {
+  const probe = document.body.appendChild(document.createElement("p")), reds = ["--alarm", "--warn"].map(name => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; });
+  probe.remove();
+  return [...document.querySelectorAll("main *")].filter(e => e.getClientRects().length && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) && reds.includes(getComputedStyle(e).color)).map(e => e.textContent);
+});
 
 async function judge(page, name, schemes) {
   for (const scheme of schemes) {
@@ -79,14 +87,22 @@ async function walk(watched, Hand, schemes, counted) {
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
   await stop("0-empty");
 
+  await hand.press("#headless");
   await hand.upload("#file", patients);
+  await text("table-said", "Nothing of this file is read");
+  await hand.press("#headless");
   await text("count", "missing");
+  assert.deepEqual(await red(page), [], "nobody was at a field yet");
   await stop("1-draft");
+  await hand.choose(column("age", "Role"), "private");
+  await hand.choose(column("age", "Kind"), "number");
+  await hand.type(column("age", "From"), "0");
+  await hand.choose("#about [name=trim]", "false");
+  await until(page, "what the row lacks is red once it was left", () => document.querySelector("#columns p.fault"));
   await hand.type("#about [name=name]", "ward");
   await hand.type("#about [name=unit]", "one visit");
   await hand.choose("#about [name=relation]", "replace-one");
   await hand.type("#about [name=missing]", "NA");
-  await hand.choose("#about [name=trim]", "false");
   const set = async (name, role, kind, facts) => {
     await hand.choose(column(name, "Role"), role);
     if (kind) await hand.choose(column(name, "Kind"), kind);
@@ -106,8 +122,14 @@ async function walk(watched, Hand, schemes, counted) {
   await stop("2-check");
   await hand.press("#next");
   await until(page, "there is a price", () => document.querySelector("#price .price"));
+  const typed = async value => { await page.evaluate(v => { const e = document.getElementById("epsilon-text"); e.focus(); e.value = v; e.dispatchEvent(new Event("input", { bubbles: true })); }, value); };
+  await typed("0");
+  await until(page, "there is no price", () => !document.querySelector("#price .price"));
+  assert.equal(await page.$eval("#plan-error", e => e.textContent), "", "a number that somebody types is not finished");
+  await page.evaluate(() => document.activeElement.blur());
+  await text("plan-error", "ε must be finite");
   await hand.slide("#epsilon", 0);
-  await until(page, "the price follows the slider", () => document.querySelector("#price .price").textContent.includes("= 1"));
+  await until(page, "the price follows the slider", () => document.querySelector("#price .price")?.textContent.includes("= 1"));
   await hand.type("#rows", "6000");
   await hand.press("#draw");
   await text("drawn", "Done");
@@ -117,6 +139,7 @@ async function walk(watched, Hand, schemes, counted) {
   await stop("4-train");
   await hand.press("#begin");
   await until(page, "the page asks", () => document.querySelector("dialog[open]"));
+  await text("charge-text", counted ? "Left afterwardsε = 3" : "Spent in this page beforeε = 0");
   await stop("5-charge");
   await hand.press("dialog [value=no]");
   await gone(page);
@@ -131,8 +154,16 @@ async function walk(watched, Hand, schemes, counted) {
   await hand.press("#next");
   await until(page, "shapes are drawn", () => document.querySelectorAll("#view figure svg").length >= 2);
   await stop("7-shapes");
+  const [from, name] = await page.evaluate(async () => {
+    const { drawBars } = await import(new URL("charts.js", location.href)), chart = document.body.appendChild(drawBars("", [["W".repeat(60), 1, "1"]])), t = chart.querySelector("text"), at = t.getBBox().x;
+    chart.remove();
+    return [at, t.firstChild.data];
+  });
+  assert.ok(from >= 0 && /^W+…$/.test(name), `a long name is cut at its end: ${name} begins at ${from}`);
   await hand.press("#tab-try");
   await until(page, "the model answers", () => /%/.test(document.querySelector("#view .answer")?.textContent));
+  assert.match(await page.$eval("#view .pair", e => e.textContent), /probability of referred = yes/);
+  assert.equal(await page.$eval("#view input[type=text]", e => e.value), "50", "the schema's default");
   await hand.type("#view input[type=text]", "forty");
   await until(page, "a cell that is no number is remarked", () => /unreadable as a number/.test(document.querySelector("#view form").textContent));
   await stop("8-what-if");
@@ -185,6 +216,21 @@ async function walk(watched, Hand, schemes, counted) {
     await hand.press("#begin");
   };
   if (counted) {
+    await begin();
+    await hand.press("dialog [value=no]");
+    await gone(page);
+    await hand.press("#to-plan");
+    await hand.type("#epsilon-text", "9");
+    await until(page, "the price is higher", () => document.querySelector("#price .price")?.textContent === "Price: ε = 9");
+    await hand.press("#next");
+    await hand.press("#begin");
+    await text("charge-h", "cannot be spent");
+    assert.ok(await page.$eval("#agree", e => e.getClientRects().length === 0), "what must be refused is not offered");
+    await hand.press("dialog [value=no]");
+    await gone(page);
+    await hand.press("#to-plan");
+    await hand.type("#epsilon-text", "1");
+    await until(page, "the price is as before", () => document.querySelector("#price .price")?.textContent === "Price: ε = 1");
     await begin();
     await cancelled();
     await reopen();

@@ -15,7 +15,7 @@ import (
 
 // Outline holds the facts in an unfinished schema text, for an editor.
 type Outline struct {
-	// Facts are the facts about the table: name, unit, relation, person (the column), trim and
+	// Facts are the facts about the table: name, unit, relation, person (the column), header, trim and
 	// missing_cells.
 	Facts map[string]any
 	// Columns are in the order of the text, each with the facts that are given: name, role, kind and
@@ -83,6 +83,7 @@ func (o *Outline) describe(root *yamltext.Node) {
 		put(o.Facts, key, valueOf(root.Find(key)))
 	}
 	put(o.Facts, "person", valueOf(root.Find("person").Find("column")))
+	put(o.Facts, "header", valueOf(root.Find("file").Find("header")))
 	put(o.Facts, "trim", valueOf(root.Find("file").Find("trim")))
 	put(o.Facts, "missing_cells", valueOf(root.Find("file").Find("missing")))
 	for _, item := range root.Find("columns").Items {

@@ -6,8 +6,8 @@
 //
 //	version  {} → {version}
 //	header   {name} and a file → {names, types}
-//	draft    {names, types?, label?, codebook?, accept?, delimiter?} → {yaml}
-//	inspect  {yaml} → {problems, missing, columns, label?, name?, unit?, relation?, person?, trim?, missing_cells?}
+//	draft    {names or count, types?, label?, codebook?, accept?, delimiter?, headless?} → {yaml}
+//	inspect  {yaml} → {problems, missing, columns, label?, name?, unit?, relation?, person?, header?, trim?, missing_cells?}
 //	edit     {yaml, changes: {column, set}…} → {yaml}; column "" is the table: name, unit, relation, person, trim, missing
 //	plan     {yaml, learner, options?, epsilon, delta, rows?} → see planning.Plan
 //	forecast {yaml, learner, options?, delta, rows, positives, strength?, epsilons} → {points}; each point is reported
@@ -126,7 +126,7 @@ type Problem struct {
 
 // Describe converts an error to a Problem.
 func Describe(err error) Problem {
-	p := Problem{Message: dp.Reword(err, planning.StepWords)}
+	p := Problem{Message: planning.Words(err)}
 	if refused, ok := errors.AsType[*dp.ParamError](err); ok {
 		p.Parameter = refused.Param
 	}

@@ -111,9 +111,13 @@ func TestFromNamesToAModel(t *testing.T) {
 	}
 	row := args{}
 	for _, in := range explained["inputs"].([]any) {
-		if row[in.(args)["name"].(string)] = in.(args)["lower"]; in.(args)["levels"] != nil {
-			row[in.(args)["name"].(string)] = in.(args)["levels"].([]any)[0]
-		}
+		row[in.(args)["name"].(string)] = in.(args)["start"]
+	}
+	if row["age"] != "45" || row["sex"] != "female" || explained["label"] != "high_income" || explained["positive"] != "yes" {
+		t.Errorf("an invented row begins with %v, for %v = %v", row, explained["label"], explained["positive"])
+	}
+	if remarks := mustCall(t, "score", args{"model": text, "row": row}, nil)["remarks"].(args); len(remarks) != 0 {
+		t.Errorf("an invented row begins with cells that are not as declared: %v", remarks)
 	}
 	row["age"] = "forty"
 	remarks := mustCall(t, "score", args{"model": text, "row": row}, nil)["remarks"].(args)
@@ -252,9 +256,71 @@ func TestUnknownCallsAreRefused(t *testing.T) {
 			t.Errorf("%q is answered", name)
 			continue
 		}
-		if p := Describe(err); p.Parameter == "" || p.Message != err.Error() {
+		if p := Describe(err); p.Parameter == "" || !strings.Contains(err.Error(), p.Message[1:]) {
 			t.Errorf("%q: %+v", name, p)
 		}
+	}
+}
+
+// What the page says of a mistake has neither the operation in front, nor a flag, nor a command, and calls a
+// choice as the page does.
+func TestMistakesAreToldInThePagesWords(t *testing.T) {
+	yaml, table := invented(t, 50)
+	headless := table[bytes.IndexByte(table, '\n')+1:]
+	limited := strings.Replace(yaml, "relation: replace-one", "relation: replace-one\nmax_epsilon: 0.5", 1)
+	for name, c := range map[string]struct {
+		call  string
+		args  args
+		file  []byte
+		words string
+	}{
+		"no price":       {"plan", args{"yaml": yaml, "epsilon": "", "rows": 50}, nil, "ε is required"},
+		"a price of 0":   {"plan", args{"yaml": yaml, "epsilon": "0", "rows": 50}, nil, "ε must be finite"},
+		"an unknown one": {"plan", args{"yaml": yaml, "epsilon": "1", "learner": "forest"}, nil, "earner must be"},
+		"no share":       {"forecast", args{"yaml": yaml, "epsilons": []string{"1"}, "rows": 50}, nil, "The share of positive rows must be"},
+		"no names":       {"header", args{"name": "people.csv"}, headless, "tick “The first line is a row, not names”"},
+		"too few":        {"draft", args{"names": []string{"age"}}, nil, "The columns must number 2 to"},
+		"no number":      {"draft", args{"headless": true, "count": 1}, nil, "The columns must number 2 to"},
+		"a short row":    {"train", args{"yaml": yaml, "epsilon": "1", "name": "t.csv"}, append(bytes.Clone(table), "1,2\n"...), "t.csv"},
+		"too dear":       {"train", args{"yaml": limited, "epsilon": "1", "name": "t.csv"}, table, "exceeds the largest ε 0.5"},
+		"no file":        {"train", args{"yaml": yaml, "epsilon": "1"}, nil, "Bytes must be given"},
+		"no model":       {"explain", args{"model": "{}"}, nil, "odel"},
+	} {
+		_, err := call(t, c.call, c.args, c.file)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		said := Describe(err).Message
+		if !strings.Contains(said, c.words) || strings.Contains(said, "--") || strings.Contains(said, "discreet schema") || strings.Contains(said, "epsilon") ||
+			strings.Contains(said, "init:") || strings.HasPrefix(said, "T.csv") {
+			t.Errorf("%s: the page says %q", name, said)
+		}
+	}
+	plan := mustCall(t, "plan", args{"yaml": limited, "epsilon": "1", "rows": 50}, nil)
+	if said, _ := plan["refused"].(string); !strings.Contains(said, "0.5") || strings.Contains(said, "epsilon") {
+		t.Errorf("a price that no training may have: %q", said)
+	}
+	if plan := mustCall(t, "plan", args{"yaml": limited, "epsilon": "0.5", "rows": 50}, nil); plan["refused"] != nil {
+		t.Errorf("a price that is allowed: %v", plan["refused"])
+	}
+}
+
+// Of a table whose first line is a row nothing is read: its columns are named, or counted, by the reader.
+func TestTableWithoutNames(t *testing.T) {
+	yaml, table := invented(t, 300)
+	rows := table[bytes.IndexByte(table, '\n')+1:]
+	counted := mustCall(t, "draft", args{"headless": true, "count": 15}, nil)["yaml"].(string)
+	if seen := mustCall(t, "inspect", args{"yaml": counted}, nil); len(seen["columns"].([]any)) != 15 || seen["header"] != false {
+		t.Errorf("a draft of 15 columns: %v", seen)
+	}
+	named := mustCall(t, "draft", args{"headless": true, "names": []string{"age", "ill"}}, nil)["yaml"].(string)
+	if !strings.Contains(named, "header: false") || !strings.Contains(named, "name: ill") {
+		t.Errorf("a draft of two names: %s", named)
+	}
+	edited := mustCall(t, "edit", args{"yaml": yaml, "changes": []args{{"column": "", "set": args{"header": false}}}}, nil)["yaml"].(string)
+	if good := mustCall(t, "check", args{"yaml": edited, "name": "people.csv"}, rows); good["rows"] != 300.0 || good["faults"] != nil {
+		t.Errorf("rows without names: %v", good)
 	}
 }
 

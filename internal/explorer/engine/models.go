@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,6 +65,7 @@ type Explained struct {
 	Name       string    `json:"name"`
 	Banner     string    `json:"banner,omitempty"` // a warning for readers
 	NotPrivate bool      `json:"notPrivate"`
+	Label      string    `json:"label"`
 	Positive   string    `json:"positive,omitempty"`
 	Intercept  float64   `json:"intercept"`
 	Features   []Feature `json:"features"`
@@ -101,6 +103,25 @@ type Input struct {
 	Lower  float64  `json:"lower"`
 	Upper  float64  `json:"upper"`
 	Levels []string `json:"levels,omitempty"`
+	Start  string   `json:"start"` // the cell of an invented row, before somebody changes it
+}
+
+// startOf returns a cell for the beginning: the schema's default, or without one the middle, or the first level.
+func startOf(c *schema.Column) string {
+	if len(c.Levels) > 0 {
+		return c.Levels[0].Value
+	}
+	x := (c.Lower + c.Upper) / 2
+	if c.Default != nil {
+		x = *c.Default
+	}
+	switch {
+	case c.Date != "":
+		return schema.FormatDate(c.Date, c.Since+int(x))
+	case c.Integer:
+		x = math.Round(x)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // deviations is the half-width of a two-sided 95 % interval of a normal variable, in standard
@@ -116,7 +137,7 @@ func explainModel(a modelArgs) (*Explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Explained{Name: m.Schema.Name, NotPrivate: m.Privacy.Scope == dp.Nothing, Banner: strings.Join(m.Privacy.Flags(), ". "),
+	out := &Explained{Name: m.Schema.Name, Label: m.Schema.Label.Name, NotPrivate: m.Privacy.Scope == dp.Nothing, Banner: strings.Join(m.Privacy.Flags(), ". "),
 		Features: []Feature{}, Statement: splitLines(m.Privacy.Card())}
 	if out.Inputs, err = inputsOf(m); err != nil {
 		return nil, err
@@ -181,7 +202,7 @@ func inputsOf(m *model.Model) ([]Input, error) {
 	in := []Input{}
 	for _, name := range coder.Names() {
 		c := &m.Schema.Columns[m.Schema.Find(name)]
-		in = append(in, Input{Name: name, Kind: string(c.Kind), Lower: c.Lower, Upper: c.Upper, Levels: schema.Values(c.Levels)})
+		in = append(in, Input{Name: name, Kind: string(c.Kind), Lower: c.Lower, Upper: c.Upper, Levels: schema.Values(c.Levels), Start: startOf(c)})
 	}
 	return in, nil
 }

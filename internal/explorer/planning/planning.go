@@ -33,6 +33,10 @@ type DraftArgs struct {
 	Accept   bool              `json:"accept"`   // write the proposals for well-known names as declarations
 	// Delimiter is the delimiter of cells; "" for a comma.
 	Delimiter string `json:"delimiter"`
+	// Headless says that the first line of the file holds no names. Count is the number of its columns if
+	// Names are not given.
+	Headless bool `json:"headless"`
+	Count    int  `json:"count"`
 }
 
 // Text is the text of a schema file.
@@ -49,7 +53,14 @@ func Draft(a DraftArgs) (*Text, error) {
 			return nil, err
 		}
 	}
-	text, err := schema.Draft(a.Names, Dialect(a.Delimiter), book.AddTypes(a.Types), schema.DraftOptions{AcceptNames: a.Accept})
+	d := Dialect(a.Delimiter)
+	d.Header = !a.Headless
+	var text []byte
+	if a.Headless && len(a.Names) == 0 {
+		text, err = schema.InitColumns(a.Count, d)
+	} else {
+		text, err = schema.Draft(a.Names, d, book.AddTypes(a.Types), schema.DraftOptions{AcceptNames: a.Accept})
+	}
 	if err == nil && a.Label != "" {
 		text, err = draft.Edit(text, a.Label, map[string]any{"kind": "label"})
 	}
@@ -168,6 +179,7 @@ type Plan struct {
 	Bill    []Line       `json:"bill"`
 	Noise   []string     `json:"noise"`
 	Advice  []string     `json:"advice"`
+	Refused string       `json:"refused,omitempty"` // why no training at this price is allowed
 	Odds    Odds         `json:"odds"`
 	Others  []Deployment `json:"others"`
 	Command string       `json:"command"`
@@ -241,7 +253,7 @@ func MakePlan(c Choice) (*Plan, error) {
 	p.describeNoise(q.Facts)
 	p.Advice = append(p.Advice, q.Warnings...)
 	if q.Excess != nil {
-		p.Advice = append(p.Advice, "train refuses this: "+*q.Excess)
+		p.Refused = sayPage(*q.Excess)
 	}
 	p.writeCode(&c, s)
 	return p, nil

@@ -299,8 +299,8 @@ func (b *budget) showDataset(ctx context.Context, name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := all[0].Statement()
-	return map[string]any{"name": s.Dataset, "total": all[0].Epsilon.String(),
-		"spent": (all[0].Epsilon - all[0].Left).String(), "left": all[0].Left.String(), "unit": s.Unit, "note": s.Note,
+	s, now := all[0].Statement(), &all[0]
+	return map[string]any{"name": s.Dataset, "total": now.Epsilon.String(), "spent": (now.Epsilon - now.Left).String(), "left": now.Left.String(),
+		"spent_delta": (now.Delta - now.LeftDelta).String(), "left_delta": now.LeftDelta.String(), "unit": s.Unit, "note": s.Note,
 		"cohorts": cohorts, "requests": requests, "history": history}, nil
 }

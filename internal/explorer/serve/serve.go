@@ -25,12 +25,14 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/explorer/planning"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // types are the kinds of files that are served.
 var types = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".wasm": "application/wasm"}
+	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".wasm": "application/wasm",
+	".yaml": "application/yaml", ".csv": "text/csv; charset=utf-8"}
 
 // policy lets the page load its own files and compile its engine, and nothing else.
 const policy = "default-src 'self' 'wasm-unsafe-eval'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
@@ -86,8 +88,9 @@ func New(listener net.Listener, l *Ledger, folders ...fs.FS) (*Server, error) {
 			"built without", Hint: "make explorer writes out/explorer; releases have it built in"}
 	}
 	s.files["/"] = s.files["/index.html"]
+	s.files["/census.yaml"], s.files["/people.csv"] = census.SchemaYAML(), census.CSV(0, census.People)
 	if l != nil { // a page that was opened without the token must not take itself for the playground
-		s.files["/counted.js"] = []byte("export const counted = true;\n")
+		s.files["/counted.js"] = []byte("export const counted = true, files = true;\n")
 	}
 	return s, nil
 }
@@ -189,7 +192,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, origin string
 	}
 	answer, err := call(r.Context(), body)
 	if err != nil {
-		refuse(w, statusOf(err), dp.Reword(err, planning.StepWords))
+		refuse(w, statusOf(err), planning.Words(err))
 		return
 	}
 	writeJSON(w, http.StatusOK, answer)

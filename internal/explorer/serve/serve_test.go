@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/census"
 )
 
 const visits = `name: visits
@@ -110,7 +111,8 @@ func chargeOf(t *testing.T, epsilon, job string) string {
 func TestFilesByExactPathsAlone(t *testing.T) {
 	s := startServer(t)
 	for path, want := range map[string]string{"/": "<p>page", "/index.html": "<p>page", "/worker.js": "own", "/explorer.wasm": "packed",
-		"/counted.js": "export const counted = true;\n"} {
+		"/counted.js": "export const counted = true, files = true;\n", "/census.yaml": string(census.SchemaYAML()),
+		"/people.csv": string(census.CSV(0, census.People))} {
 		status, body, header := s.request(t, "GET", path, "", nil)
 		if status != 200 || body != want {
 			t.Errorf("%s: %d %q", path, status, body)

@@ -32,7 +32,7 @@ async function ask(path, body) {
 
 export const budget = () => ask("budget");
 // The ledger keeps what a job released: whoever asks for the job again gets that.
-export const keep = (job, result) => token && ask("result", { job, result });
+export const keep = (job, result) => job && ask("result", { job, result });
 
 // A charge has a job. What was paid and not finished, because the page was closed or the training was
 // cancelled, runs again under the same job for free. What is finished is a release: the next one pays.
@@ -44,26 +44,46 @@ let answer;
 $("charge").addEventListener("submit", e => answer(e.submitter.value));
 $("charge").addEventListener("close", () => $("charge").open || answer("no"));
 
-// Asks, then charges. It resolves to false if the answer is no, or else to the job, which is absent in
-// the playground, and to the result of an earlier run. Only the plan, the job and the price leave the page.
-export async function charge(what, plan, dataset) {
+const priced = (epsilon, delta) => `ε = ${epsilon}` + (Number(delta) ? `, δ = ${delta}` : "");
+
+const minus = (a, b) => Number((Number(a) - Number(b)).toPrecision(12)); // without the digits that binary numbers add
+
+// What the dialog says of an account: [spent and left, whether the price is too high].
+function weigh(account, plan) {
+  const short = Number(plan.epsilon) > Number(account.left) || Number(plan.delta) > Number(account.left_delta);
+  return [[["Spent before", priced(account.spent, account.spent_delta)], ["Left", priced(account.left, account.left_delta)],
+    ["Left afterwards", !short && priced(minus(account.left, plan.epsilon), minus(account.left_delta, plan.delta))]], short];
+}
+
+// Asks, then charges. It resolves to false if the answer is no, or else to the job, which is absent where
+// nothing is counted, and to the result of an earlier run. Only the plan, the job and the price leave the page.
+// free is true for rows of nobody.
+export async function charge(what, plan, { dataset, free } = {}) {
   if (locked) throw { message: locked };
-  const key = JSON.stringify(plan), found = begun.get(key) ?? (token && (await ask("find", plan)).job);
+  const counts = Boolean(token) && !free;
+  const key = JSON.stringify(plan), found = begun.get(key) ?? (counts && (await ask("find", plan)).job);
   const job = found || crypto.randomUUID();
+  const before = app.state.spent.filter(s => !s.counted).reduce((sum, s) => sum + Number(s.epsilon), 0);
+  const [account, short] = counts && !found ? weigh((await budget()).datasets.find(d => !dataset || d.name === dataset), plan) :
+    [[["Spent in this page before", !counts && priced(minus(before, 0))]], false];
+  $("charge-h").textContent = short ? "This cannot be spent" : "Spend this?";
   $("charge-text").replaceChildren(
-    el("p", {}, token ? `This charges ${dataset ? `data set ${dataset}` : `the budget of ${named()}`}. A charge is never given back.` :
+    el("p", {}, short ? `The price is higher than what is left of ${dataset ? `data set ${dataset}` : `the budget of ${named()}`}. Choose a smaller one in the plan.` :
+      counts ? `This charges ${dataset ? `data set ${dataset}` : `the budget of ${named()}`}. A charge is never given back.` :
+      free ? "Nobody in this table is real, so that no budget counts this. On a real table each training would be charged." :
       "You are in the playground: this is counted nowhere. If the table is real, trainings on it add up, and nobody keeps the sum. " +
-      "With the command discreet ui, a budget does."),
-    el("dl", {}, facts([["For", what], ["Price", `ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")],
+      "A page that is started with a budget keeps it."),
+    el("dl", {}, facts([["For", what], ["Price", priced(plan.epsilon, plan.delta)], ...account,
       ["Paid before", found && "Yes. The same job again is free."]])),
     el("p", {}, "Its rows stay in the page."));
-  $("agree").textContent = token ? "Yes, charge and start" : "Yes, start";
+  $("agree").hidden = short;
+  $("agree").textContent = counts ? "Yes, charge and start" : "Yes, start";
   answer?.("no");
   if (await new Promise(done => { answer = done; $("charge").showModal(); }) !== "yes") return false;
   begun.delete(key); // a job that is refused now is refused for good
-  const charged = token ? await ask("charge", { ...plan, job }) : {};
+  const charged = counts ? await ask("charge", { ...plan, job }) : {};
   begun.set(key, job);
-  if (!found) app.state.spent.push({ job, for: what, epsilon: plan.epsilon, delta: plan.delta, counted: Boolean(token), at: new Date().toISOString() });
+  if (!found) app.state.spent.push({ job, for: what, epsilon: plan.epsilon, delta: plan.delta, counted: counts, at: new Date().toISOString() });
   app.changed();
-  return { job: token && job, result: charged.result };
+  return { job: counts ? job : undefined, result: charged.result };
 }

@@ -78,21 +78,32 @@ export function drawShape(f, range) {
     steps(range.min, range.max).map(v => svg("text", { x: X(v), y: height - 14, "text-anchor": "middle" }, number(v))),
     svg("line", { class: "zero", x1: X(0), x2: X(0), y1: 4, y2: height - 28 }),
     s.map((b, i) => [
-      svg("text", { x: from - 8, y: i * gap + 19, "text-anchor": "end" }, shorten(b.label ?? "", 22)),
+      label(b.label ?? "", from - 8, i * gap + 19),
       svg("line", { class: "whisker", x1: X(b.low), x2: X(b.high), y1: i * gap + 15, y2: i * gap + 15 }),
       svg("circle", { class: "dot", cx: X(b.value), cy: i * gap + 15, r: 4 })]));
 }
 
-const shorten = (t, n) => t.length > n ? t.slice(0, n - 1) + "…" : t;
+// A name that is too long for its room loses its end. Room is measured in the larger of the two sizes of letters.
+const pen = document.createElement("canvas").getContext("2d");
+function shorten(t, room) {
+  pen.font = "13px " + getComputedStyle(document.documentElement).fontFamily;
+  if (pen.measureText(t).width <= room) return t;
+  let n = t.length;
+  while (n > 1 && pen.measureText(t.slice(0, n) + "…").width > room) n--;
+  return t.slice(0, n).trimEnd() + "…";
+}
+
+// A name that ends at x; all of it is in its title.
+const label = (t, x, y) => svg("text", { x, y, "text-anchor": "end" }, shorten(t, x - 2), svg("title", {}, t));
 
 // Bars to both sides of zero: [name, value, text] each.
 export function drawBars(name, rows) {
   const gap = 26, from = 170, most = Math.max(0.01, ...rows.map(r => Math.abs(r[1]))), half = (width - from - 100) / 2, zero = from + 50 + half;
   return svg("svg", { viewBox: `0 0 ${width} ${rows.length * gap + 8}`, role: "img", "aria-label": name },
     svg("line", { class: "zero", x1: zero, x2: zero, y1: 0, y2: rows.length * gap + 4 }),
-    rows.map(([label, v, text], i) => {
+    rows.map(([name, v, text], i) => {
       const w = Math.abs(v) / most * half;
-      return [svg("text", { x: from - 8, y: i * gap + 19, "text-anchor": "end" }, shorten(label, 26)),
+      return [label(name, from - 8, i * gap + 19),
         svg("rect", { class: v < 0 ? "less" : "more", x: v < 0 ? zero - w : zero, y: i * gap + 7, width: w, height: 16 }),
         svg("text", { x: v < 0 ? zero - w - 5 : zero + w + 5, y: i * gap + 19, "text-anchor": v < 0 ? "end" : "start" }, text)];
     }));

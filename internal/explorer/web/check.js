@@ -52,7 +52,7 @@ let seen;
 export function enter() {
   if (seen !== key()) $("cells-found").replaceChildren();
   seen = key();
-  complain($("check-error"), finished() ? undefined : { message: "the schema is not complete; go back to the table first" });
+  complain($("check-error"), finished() ? undefined : "The schema is not complete. Go back to the table first.");
   show();
 }
 

@@ -3,6 +3,7 @@
 // The explorer: six steps over one state. See app.js for what is kept, and where not.
 import { $, el, download } from "./dom.js";
 import { app, empty, engine, finished, locked, token } from "./app.js";
+import { files } from "./counted.js";
 import * as table from "./table.js";
 import * as check from "./check.js";
 import * as plan from "./plan.js";
@@ -64,12 +65,14 @@ async function load(file) {
 
 $("steps").append(...order.map((s, i) => el("li", {}, el("button", { type: "button", id: "to-" + s, on: { click: () => go(s) } }, `${i + 1} ${steps[s][0]}`))));
 $("mode").classList.toggle("alarm", Boolean(locked));
-$("mode").textContent = locked ? locked : token ? "Your table stays in this page. Trainings are charged to a budget." : "Playground: your table stays in this page, and nothing is counted.";
+$("mode").textContent = locked ? locked : !files ? "Playground on an invented census. Your own table belongs on your own machine: there the program opens this page for it." : token ? "Your table stays in this page. Trainings are charged to a budget." : "Playground: your table stays in this page, and nothing is counted.";
 for (const [, step] of Object.values(steps)) step.start();
 $("save").addEventListener("click", save);
 $("open").addEventListener("change", e => { const file = e.target.files[0]; e.target.value = ""; if (file) load(file); });
 $("back").addEventListener("click", () => go(order[order.indexOf(now) - 1]));
 $("next").addEventListener("click", () => go(order[order.indexOf(now) + 1]));
+// A page that takes no files has no input for one.
+if (!files) for (const input of document.querySelectorAll("input[type=file]")) { input.closest("label").hidden = true; input.remove(); }
 // A file that misses the place for it must not replace the page.
 for (const event of ["dragover", "drop"]) addEventListener(event, e => e.preventDefault());
 addEventListener("beforeunload", e => { if (app.state.yaml) e.preventDefault(); });

@@ -14,18 +14,23 @@ let turn = 0;
 const fromSlider = v => String(Number((10 ** v).toPrecision(2)));
 export const args = () => ({ yaml: app.state.yaml, learner: app.state.learner, epsilon: app.state.epsilon, delta: app.state.delta, rows: Number(app.state.rows) || undefined });
 
+// What is wrong is said once the field is left: a number that somebody types is not finished.
+let wrong;
+const say = () => { if (!wrong || !$("dials").contains(document.activeElement) || document.activeElement.type !== "text") complain($("plan-error"), wrong); };
+
 const ask = debounce(60, async () => {
   const mine = ++turn;
   try {
     const plan = await engine.call("plan", args());
     if (mine !== turn) return;
     app.plan = plan;
-    complain($("plan-error"));
+    wrong = undefined;
   } catch (problem) {
     if (mine !== turn) return;
     app.plan = undefined;
-    complain($("plan-error"), problem);
+    wrong = problem;
   }
+  say();
   show();
   app.changed();
 });
@@ -38,7 +43,8 @@ function show() {
     el("h3", {}, "What others used"), el("div", { class: "words" }, numbers("Deployments, as they state them", ["Who", "ε", "For"], (plan.others ?? []).map(o => [o.who, o.epsilon, o.unit])))] : []));
   $("price").replaceChildren(...(!plan ? [] : [
     el("p", { class: "price" }, `Price: ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")),
-    ...(plan.advice ?? []).map(a => el("p", { class: "advice" }, a))]));
+    plan.refused && el("p", { class: "alarm" }, `No training at this price: ${plan.refused}.`),
+    ...(plan.advice ?? []).map(a => el("p", { class: "advice" }, a))].filter(Boolean)));
   $("bill").replaceChildren(...(!plan ? [] : [
     el("details", {}, el("summary", {}, "The bill, line by line"), numbers("Bill", ["Release", "ε", "ρ"], (plan.bill ?? []).map(b => [b.name, b.epsilon ?? "", b.rho ?? ""]))),
     el("details", {}, el("summary", {}, "The plan in the program's words"), list(plan.lines))]));
@@ -91,6 +97,7 @@ export function start() {
   $("delta").addEventListener("input", e => { const v = e.target.value === "-13" ? "0" : "1e" + e.target.value; $("delta-text").value = v; e.target.setAttribute("aria-valuetext", "δ = " + v); put("delta", v, true); });
   $("delta-text").addEventListener("input", e => { const d = Number(e.target.value); $("delta").value = d > 0 ? Math.round(Math.log10(d)) : -13; put("delta", e.target.value, true); });
   for (const id of ["learner", "rows", "positives", "strength"]) $(id).addEventListener("input", e => put(id, e.target.value, true));
+  $("dials").addEventListener("focusout", () => setTimeout(say));
   $("draw").addEventListener("click", draw);
   $("stop").addEventListener("click", () => pair.forEach(e => e.cancel()));
 }
@@ -106,7 +113,7 @@ export function enter() {
   $("epsilon").value = Math.log10(Number(s.epsilon) || 0.5);
   $("delta-text").value = s.delta;
   $("delta").value = Number(s.delta) > 0 ? Math.round(Math.log10(Number(s.delta))) : -13;
-  complain($("plan-error"), finished() ? undefined : { message: "the schema is not complete; go back to the table first" });
+  complain($("plan-error"), finished() ? undefined : "The schema is not complete. Go back to the table first.");
   if (finished()) ask(); else { app.plan = undefined; show(); }
 }
 

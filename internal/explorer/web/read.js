@@ -4,6 +4,8 @@
 import { $, el, field, list, select, numbers, number, percent, complain, download, debounce } from "./dom.js";
 import { app, engine, budget, charge, finish, keep, bytesOf, token } from "./app.js";
 import { Engine } from "./engine.js";
+import { files as takesFiles } from "./counted.js";
+import { invented, isInvented } from "./invented.js";
 import { drawShape, drawBars, drawSquare, figure } from "./charts.js";
 
 const judge = new Engine(); // reads held-out rows, so that the page still answers
@@ -45,6 +47,9 @@ function arrows(e) {
   if (by) { e.preventDefault(); turnTo(ids[(ids.indexOf(view) + by + ids.length) % ids.length]); }
 }
 
+// The class whose probability a model states.
+const positiveOf = x => x.positive ? `${x.label} = ${x.positive}` : "a class";
+
 async function shapes() {
   const x = await explain(), features = [...x.features].sort((a, b) => b.importance - a.importance);
   const all = features.flatMap(f => f.steps), range = { min: Math.min(0, ...all.map(s => s.low)), max: Math.max(0, ...all.map(s => s.high)) };
@@ -53,7 +58,7 @@ async function shapes() {
   const charts = el("div", { class: "charts" }, drawn.slice(0, 12).map(f => f()));
   const more = drawn.length > 12 && el("button", { type: "button", on: { click: e => { charts.append(...drawn.slice(12).map(f => f())); e.target.remove(); } } }, `Show ${drawn.length - 12} more columns`);
   return [x.banner && el("p", { class: "alarm" }, x.banner),
-    el("p", { class: "lead" }, "Each chart shows what a column adds to the log-odds of the positive class. The band is the model's own uncertainty, noise included. Columns that matter most come first; all charts share one scale."),
+    el("p", { class: "lead" }, `Each chart shows what a column adds to the log-odds of ${positiveOf(x)}. The band is the model's own uncertainty, noise included. Columns that matter most come first; all charts share one scale.`),
     charts, more];
 }
 
@@ -66,11 +71,11 @@ async function whatIf() {
     const parts = [...r.contributions].sort((a, b) => Math.abs(b.points) - Math.abs(a.points)).slice(0, 15);
     answer.replaceChildren(
       r.probability === undefined ? numbers("Probabilities", ["Class", "Probability"], Object.entries(r.probabilities).map(([c, p]) => [c, percent(p)])) : el("p", { class: "answer" }, percent(r.probability)),
-      el("p", { class: "note" }, "is the model's probability of the positive class for this invented row."),
+      el("p", { class: "note" }, r.probability === undefined ? "are the model's probabilities for this invented row." : `is the model's probability of ${positiveOf(x)} for this invented row.`),
       figure("Why", "Points of log-odds that each column adds.", drawBars("Points of each column", parts.map(p => [`${p.feature}: ${p.value ?? ""}`, p.points, number(p.points)])), ["Column", "points"], parts.map(p => [p.feature, number(p.points)])));
   }));
   const control = (f, i) => {
-    row[f.name] = f.levels?.[0] ?? String(Number(((f.lower + f.upper) / 2).toPrecision(2)));
+    row[f.name] = f.start;
     const change = { input: e => { row[f.name] = e.target.value; ask(); } }, id = `note-${i}`;
     notes[f.name] = el("span", { class: "note", id, role: "status" });
     const input = f.levels ? select(f.levels.map(l => [l, l]), row[f.name], { on: change }) :
@@ -79,12 +84,14 @@ async function whatIf() {
   };
   const inputs = x.inputs.map(control);
   ask();
-  return [el("p", { class: "lead" }, "Invent a row. The model answers as it would for a real one."), el("div", { class: "pair" }, el("form", { class: "fields", on: { submit: e => e.preventDefault() } }, inputs), answer)];
+  return [el("p", { class: "lead" }, "Invent a row. The model answers as it would for a real one. Numbers begin with what the schema gives for a missing cell."), el("div", { class: "pair" }, el("form", { class: "fields", on: { submit: e => e.preventDefault() } }, inputs), answer)];
 }
 
 // A button that holds a file of rows for this view.
 function rowsOf(text, then) {
-  return el("p", {}, el("label", { class: "button" }, text, el("input", { type: "file", on: { change: e => { heldOut = e.target.files[0] ?? heldOut; then(); } } })), " ", el("span", {}, heldOut?.name ?? "No file is chosen."));
+  return el("p", {}, takesFiles && el("label", { class: "button" }, text, el("input", { type: "file", on: { change: e => { heldOut = e.target.files[0] ?? heldOut; then(); } } })), " ",
+    invented.heldOut && heldOut !== invented.heldOut && el("button", { type: "button", id: "held-out", on: { click: () => { heldOut = invented.heldOut; then(); } } }, "Take held-out rows of the invented census"), " ",
+    el("span", {}, heldOut?.name ?? "No file is chosen."));
 }
 
 async function evaluate() {
@@ -94,7 +101,7 @@ async function evaluate() {
   const form = el("form", { class: "fields", on: { submit: e => e.preventDefault() } },
     field("Threshold", select([["model", "the model's own"], ["costs", "by what mistakes cost"]], "model", { name: "by" })),
     input("A false positive costs", "fp", "1"), input("A false negative costs", "fn", "5"), input("ε of a private evaluation", "epsilon", "0.5"));
-  const draw = async r => out.replaceChildren(...judged(r, (await explain()).positive));
+  const draw = async r => out.replaceChildren(...judged(r, (await explain()).positive).filter(Boolean));
   const failing = f => trying(f, problem).then(() => { if (problem.textContent) out.replaceChildren(); });
   const run = epsilon => failing(async () => {
     const value = name => form.elements[name].value.trim();
@@ -103,7 +110,7 @@ async function evaluate() {
     const yaml = m.yaml ?? app.state.yaml;
     const counted = epsilon && await judge.call("count", { yaml, name: heldOut.name, bytes: await bytesOf(heldOut) });
     const plan = epsilon && { yaml, epsilon, delta: "0", rows: counted.units, use: "evaluate", model: m.text };
-    const paid = plan && await charge("a private evaluation on held-out rows", plan, ledger.held_out);
+    const paid = plan && await charge("a private evaluation on held-out rows", plan, { dataset: ledger.held_out, free: isInvented(heldOut) });
     if (plan && !paid) return;
     out.replaceChildren(el("p", {}, "Reading the rows…"));
     const r = paid?.result ? await engine.call("released", { released: paid.result, costs }) :
@@ -121,11 +128,12 @@ async function evaluate() {
   const earlier = el("div", { class: "bar" }), list = () => earlier.replaceChildren(...(m.evaluations ?? []).map(e =>
     el("button", { type: "button", on: { click: () => failing(async () => draw(await engine.call("released", { released: e.released, costs: e.costs }))) } }, `Show private evaluation ${e.name}`)));
   list();
-  const unnamed = Boolean(token && !ledger.held_out);
+  const unnamed = Boolean(token && !ledger.held_out && !isInvented(heldOut));
   const bar = el("div", { class: "bar" }, el("button", { type: "button", disabled: !heldOut, on: { click: () => run() } }, "Evaluate, not private"),
     el("button", { type: "button", class: "primary", disabled: !heldOut || unnamed, on: { click: () => run(form.elements.epsilon.value.trim()) } }, "Evaluate privately…"));
   return [el("p", { class: "lead" }, "Rows that were not trained on say how well the model predicts. Without a price the numbers are exact and so not private: show them only to people who may see these rows."),
-    token && el("p", {}, unnamed ? "Held-out rows, divided by discreet split, are a data set of their own in the ledger. If discreet ui is started with --held-out NAME, a private evaluation is charged to it." :
+    token && el("p", {}, unnamed ? "Held-out rows are a data set of their own in the ledger. This page was started without one, so that no private evaluation can be charged." :
+      isInvented(heldOut) ? "Nobody in these rows is real, so that nothing is charged." :
       `A private evaluation is charged to data set ${ledger.held_out}.`),
     rowsOf("Choose held-out rows", () => show()), form, bar, earlier, problem, out];
 }

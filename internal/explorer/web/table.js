@@ -3,12 +3,15 @@
 // Step 1: names of columns become a schema. The form and the text are two views of one file: the form
 // asks the engine to edit the text, so that comments and order stay.
 import { $, el, field, select, complain, debounce } from "./dom.js";
-import { app, engine, bytesOf, finished } from "./app.js";
+import { app, engine, bytesOf, finished, locked } from "./app.js";
+import { files } from "./counted.js";
+import { fetchCensus, invented } from "./invented.js";
 
 const head = 64 << 10; // bytes of a file that may be looked at before a charge: its line of names
 const most = 60;       // columns on one screen
 let shown = most, turn = 0;
 const drawn = new Map(); // rows of the form, with what they show
+const left = new Set();  // columns that somebody was at and left, and "" for the text: only there a fault is red
 
 // Edits wait for each other: each starts from the text that the one before left.
 let edits = Promise.resolve();
@@ -49,12 +52,12 @@ function show() {
   $("count").textContent = !app.state.yaml ? "" : finished() ? "Complete: nothing is missing." : `${todo} ${todo === 1 ? "thing is" : "things are"} missing.`;
   const said = [...(c.problems ?? []), ...(c.missing ?? [])];
   $("problems").replaceChildren(...said.slice(0, 8).map(p => el("li", {},
-    el("button", { type: "button", on: { click: () => goTo(p.line) } }, (p.line ? `Line ${p.line}: ` : "") + (p.column ? p.column + ": " : "") + (p.message ?? p.what)))), said.length > 8 ? el("li", { class: "note" }, `and ${said.length - 8} more`) : "");
+    el("button", { type: "button", class: left.has(p.column ?? "") || left.has("") ? "fault" : undefined, on: { click: () => goTo(p.line) } }, (p.line ? `Line ${p.line}: ` : "") + (p.column ? p.column + ": " : "") + (p.message ?? p.what)))), said.length > 8 ? el("li", { class: "note" }, `and ${said.length - 8} more`) : "");
   showAbout(c);
   const find = $("find").value.toLowerCase(), faults = [...(c.missing ?? []), ...(c.problems ?? [])], unfinished = new Set(faults.map(f => f.column));
   const some = columns.filter(x => x.name.toLowerCase().includes(find) && (!$("unfinished").checked || unfinished.has(x.name)));
   const rows = some.slice(0, shown).map(x => {
-    const own = faults.filter(f => f.column === x.name), facts = JSON.stringify([x, own, c.person]);
+    const own = faults.filter(f => f.column === x.name), facts = JSON.stringify([x, own, c.person, left.has(x.name)]);
     const was = drawn.get(x.name), active = was?.row.contains(document.activeElement) && document.activeElement;
     // A row in which somebody types stays until they leave it. A choice that has the focus stays, too, while
     // the rest of its row follows: letters that are typed into it must not meet another one.
@@ -89,6 +92,7 @@ function goTo(line) {
 
 function showAbout(c) {
   const facts = JSON.stringify([c.name, c.unit, c.relation, c.trim, c.missing_cells, c.person]);
+  $("headless").checked = c.header === undefined ? $("headless").checked : !c.header;
   if (drawn.get("")?.facts === facts || $("about").contains(document.activeElement) && drawn.has("")) return;
   drawn.set("", { facts });
   const text = (name, label, value, hint) => field(label, el("input", { type: "text", name, value: value ?? "", placeholder: hint, autocomplete: "off", on: { change: e => edit("", { [name]: e.target.value }) } }));
@@ -120,24 +124,41 @@ function rowOf(x, faults) {
     el("td", {}, choice("role", ["private", "public", "ignored"], x.role, "Role")),
     el("td", {}, choice("kind", ["number", "category", "date", "label"], x.kind, "Kind")),
     el("td", {}, el("div", { class: "cells" }, cells, x.proposal && el("button", { type: "button", on: { click: () => edit(x.name, x.proposal.set) } }, "Use " + inWords(x.proposal.set)),
-      faults.map(f => el("p", {}, (f.what ?? f.message).split(";")[0])))));
+      faults.map(f => el("p", { class: left.has(x.name) ? "fault" : undefined }, (f.what ?? f.message).split(";")[0])))));
+}
+
+// renew makes the text of another table the schema.
+async function renew(yaml) {
+  shown = most;
+  drawn.clear();
+  left.clear();
+  complain($("table-error"));
+  $("table-said").textContent = "";
+  await adopt(yaml);
 }
 
 async function draftFrom(args) {
   try {
-    const { yaml } = await engine.call("draft", args);
-    shown = most;
-    drawn.clear();
-    complain($("table-error"));
-    await adopt(yaml);
+    const { yaml } = await engine.call("draft", { ...args, headless: $("headless").checked });
+    await renew(yaml);
     $("about").querySelector("input")?.focus();
   } catch (problem) { complain($("table-error"), problem); }
 }
 
-let codebook, names;
+let codebook, names, offered;
 
-// Of the file, the line of names alone reaches the schema. A Parquet file has its names at its end.
+// Of the file, the line of names alone reaches the schema. A Parquet file has its names at its end. Of a file
+// without that line nothing is read.
 async function open(file) {
+  offered = file;
+  if ($("headless").checked && !/\.parquet$/i.test(file.name)) {
+    app.file = file;
+    complain($("table-error"));
+    $("typed").open = true;
+    $("names").focus();
+    $("table-said").textContent = "Nothing of this file is read. Type the names of its columns, or how many there are.";
+    return;
+  }
   try {
     const part = /\.parquet$/i.test(file.name) ? file.slice(-head) : file.slice(0, head);
     const read = async delimiter => engine.call("header", { name: file.name, size: file.size, delimiter, bytes: await bytesOf(part) });
@@ -150,18 +171,44 @@ async function open(file) {
   } catch (problem) { complain($("table-error"), problem); }
 }
 
+// typed are the names that somebody typed, or their number.
+function typed() {
+  const text = $("names").value.trim();
+  names = /^\d+$/.test(text) ? undefined : text.split(",").map(t => t.trim()).filter(Boolean);
+  draftFrom(names ? { names, codebook } : { names: [], count: Number(text) });
+}
+
+async function tryCensus() {
+  try {
+    const { yaml, ...known } = await fetchCensus();
+    Object.assign(app.state, known, { learner: "auto", epsilon: "1", delta: "0" });
+    app.file = offered = invented.table;
+    await renew(yaml);
+    $("table-said").textContent = `Here are ${Number(known.rows).toLocaleString("en")} invented people and their complete schema. Go on to the plan, and train.`;
+    $("to-plan").focus();
+  } catch (problem) { complain($("table-error"), problem); }
+}
+
 export function start() {
   const on = (id, event, f) => $(id).addEventListener(event, f);
   const chosen = (id, f) => on(id, "change", e => { const file = e.target.files[0]; e.target.value = ""; if (file) f(file); });
   chosen("file", open);
-  chosen("schema", async file => { drawn.clear(); adopt(await file.text()); });
+  chosen("schema", async file => renew(await file.text()));
   chosen("codebook", async file => { codebook = await file.text(); if (names) draftFrom({ names, codebook }); });
-  on("draft", "click", () => { names = $("names").value.split(",").map(t => t.trim()).filter(Boolean); draftFrom({ names, codebook }); });
+  on("draft", "click", typed);
+  on("try", "click", tryCensus);
+  $("try").hidden = Boolean(locked);
+  if (!files) {
+    for (const id of ["or-drop", "headless-label", "typed"]) $(id).hidden = true;
+    $("try").classList.add("primary");
+  }
+  on("headless", "change", () => { $("typed").open = $("headless").checked; if (app.state.yaml) edit("", { header: !$("headless").checked }); else if (offered) open(offered); });
   const drop = $("drop");
   const over = e => { e.preventDefault(); drop.classList.toggle("over", e.type === "dragover"); };
   for (const event of ["dragover", "dragleave", "drop"]) drop.addEventListener(event, over);
-  drop.addEventListener("drop", e => e.dataTransfer.files[0] && open(e.dataTransfer.files[0]));
+  drop.addEventListener("drop", e => files && e.dataTransfer.files[0] && open(e.dataTransfer.files[0]));
   on("yaml", "input", debounce(300, () => adopt($("yaml").value)));
+  on("yaml", "focusout", () => { left.add(""); show(); });
   on("about", "submit", e => e.preventDefault());
   for (const [id, event] of [["find", "input"], ["unfinished", "change"]]) on(id, event, () => { shown = most; show(); });
   on("all", "change", e => {
@@ -170,7 +217,12 @@ export function start() {
     if (role) editAll(columns.map(n => [n, { role }]));
   });
   on("propose", "click", () => editAll(app.checked.columns.filter(x => x.proposal).map(x => [x.name, x.proposal.set])));
-  on("columns", "focusout", e => { if (e.target.closest("tr") !== e.relatedTarget?.closest("tr")) show(); });
+  on("columns", "focusout", e => {
+    const row = e.target.closest("tr");
+    if (row === e.relatedTarget?.closest("tr")) return;
+    left.add(row.firstChild.textContent);
+    show();
+  });
 }
 
 export const same = () => [

@@ -6,6 +6,7 @@ import { $, el, facts, complain } from "./dom.js";
 import { app, charge, finish, keep, bytesOf, finished, named, locked, token } from "./app.js";
 import { Engine } from "./engine.js";
 import { isChecked } from "./check.js";
+import { isInvented } from "./invented.js";
 import { args } from "./plan.js";
 
 const trainer = new Engine();
@@ -18,11 +19,11 @@ function show() {
     ["Table", named()], ["Protected", `${c.unit ?? "one row"}, ${c.relation ?? ""}`], ["Columns", `${counted("private")} private, ${counted("public")} public`],
     ["Learner", s.learner], ["Price", `ε = ${s.epsilon}` + (Number(s.delta) ? `, δ = ${s.delta}` : "")],
     ["Checked", isChecked() ? "yes: somebody looked whether the schema fits this table" : "no: nobody has checked here that the schema fits this table"],
-    ["Counted", token ? "yes, by the program that serves this page" : locked || "no: this is the playground"]]));
+    ["Counted", isInvented(app.file) ? "no: nobody in this table is real" : token ? "yes, by the program that serves this page" : locked || "no: this is the playground"]]));
   $("train-name").textContent = app.file ? app.file.name : "No table is chosen yet.";
   $("train-file-label").firstChild.textContent = app.file ? "Choose another file" : "Choose the table";
-  $("begin").disabled = busy || locked || !app.file || !app.plan || !finished();
-  complain($("train-error"), finished() && app.plan ? undefined : { message: "a plan is needed first; go back one step" });
+  $("begin").disabled = busy || locked || !app.file || !app.plan || app.plan.refused || !finished();
+  complain($("train-error"), app.plan?.refused ?? (finished() && app.plan ? undefined : "A plan is needed first. Go back one step."));
 }
 
 async function begin() {
@@ -33,7 +34,7 @@ async function begin() {
     const { units } = await trainer.call("count", { yaml: app.state.yaml, name: app.file.name, bytes: await bytesOf(app.file) });
     const plan = { yaml: app.state.yaml, learner: app.state.learner, epsilon: app.state.epsilon, delta: app.state.delta, rows: units, use: "train" };
     line.textContent = "";
-    const paid = await charge(`a training of learner ${plan.learner}`, plan);
+    const paid = await charge(`a training of learner ${plan.learner}`, plan, { free: isInvented(app.file) });
     if (!paid) return show();
     busy = true;
     show();

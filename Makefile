@@ -257,6 +257,7 @@ explorer: ## the explorer's page and engine into out/explorer
 	@mkdir -p $(EXPLORER) $(PACKED)
 	GOWORK=off GOOS=js GOARCH=wasm $(GO) build $(STAMP) -buildvcs=false -o $(EXPLORER)/explorer.wasm ./internal/explorer/worker
 	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" internal/explorer/web/*.{html,css,js,svg} $(EXPLORER)/
+	cp internal/table/census/census.yaml $(EXPLORER)/ && gzip -dc internal/table/census/people.csv.gz > $(EXPLORER)/people.csv
 	cp $(EXPLORER)/wasm_exec.js $(PACKED)/
 	gzip -n9 < $(EXPLORER)/explorer.wasm > $(PACKED)/explorer.wasm.gz
 
@@ -349,10 +350,16 @@ PACKAGES = out/packages
 
 # Pages as a site. Needs python3 with venv, and a package registry once.
 .PHONY: site
-site: explorer ## the documentation and the explorer as a site in out/site, every link followed
+site: explorer ## the documentation and the explorer as a site in out/site, every link followed, its search asked
 	@test -x $(OUT)/site-tools/bin/mkdocs || { python3 -m venv --clear $(OUT)/site-tools && \
 		$(OUT)/site-tools/bin/pip install --quiet --disable-pip-version-check --no-input -r site/requirements.txt; }
 	$(OUT)/site-tools/bin/python site/build.py
+
+# What explorer-browser-env installs drives it.
+.PHONY: site-check
+site-check: site ## the site in Chromium: accessibility, what a block copies, the playground
+	cp internal/explorer/browser/*.js $(WALKS)/
+	cd $(WALKS) && node site.js $(abspath $(OUT))/site $(and $(SHOTS),$(abspath $(SHOTS)))
 
 .PHONY: packages
 packages: explorer ## debs, rpms and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these

@@ -5,6 +5,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -16,12 +17,35 @@ import (
 // Remote measures sums over rows at several sites, each behind its own guard. It sees no row either,
 // because its results contain the noise of the sites.
 type Remote interface {
-	// Honest returns the number of sites whose noise is sufficient, and the number of sites.
-	Honest() (enough, of int)
+	// Honest returns the number of sites whose noise is sufficient.
+	Honest() int
 	// Asked returns the last question to the table.
 	Asked() any
-	// Add returns the sum of the sites' contributions to a measurement.
-	Add(label string, s Share, forms []Form) ([]mech.Whole, error)
+	// Add returns the sum of the sites' contributions to a measurement, and the number of sites in it.
+	Add(label string, s Share, forms []Form, like Answers) (sums []mech.Whole, from int, err error)
+}
+
+// Answers are what the contributions to a measurement are like.
+type Answers struct {
+	Numbers int
+	noise   mech.Shared
+	moves   Moves
+}
+
+// mostUnits is more rows than all sites have, and noise adds less to a number at the smallest ε.
+const mostUnits = 1 << 50
+
+// Check refuses a contribution, or a sum of some, with numbers that no rows make.
+func (a Answers) Check(sums []mech.Whole) error {
+	if len(sums) != a.Numbers {
+		return fmt.Errorf("guard: %d numbers must be answered (%d)", a.Numbers, len(sums))
+	}
+	for _, x := range a.noise.Floats(sums) {
+		if !(math.Abs(x) <= mostUnits*a.moves.L1) {
+			return fmt.Errorf("guard: the numbers of an answer must be in the range of sums over rows")
+		}
+	}
+	return nil
 }
 
 // Form describes how a Sum is computed from the answer to a question, so that a site's guard can
@@ -131,7 +155,7 @@ func (g *core) measureAcross(label string, share Share, s *Sum) (Noisy, error) {
 	if len(s.forms) == 0 {
 		return Noisy{}, g.refuseRemote(label)
 	}
-	honest, all := g.remote.Honest()
+	honest := g.remote.Honest()
 	m, err := share.shared(s, honest)
 	if err != nil {
 		return Noisy{}, err
@@ -139,12 +163,13 @@ func (g *core) measureAcross(label string, share Share, s *Sum) (Noisy, error) {
 	if err := g.spend(label, m.Name(), share, func(*mech.Exit) {}); err != nil {
 		return Noisy{}, err
 	}
-	sums, err := g.remote.Add(label, share, s.forms)
+	like := Answers{len(s.values()), m, s.moves}
+	sums, all, err := g.remote.Add(label, share, s.forms, like)
+	if err == nil {
+		err = like.Check(sums)
+	}
 	if err != nil {
 		return Noisy{}, err
-	}
-	if len(sums) != len(s.values()) {
-		return Noisy{}, fmt.Errorf("guard: the sites must add up %d numbers for %s (%d)", len(s.values()), label, len(sums))
 	}
 	out := m.Floats(sums)
 	if s.reversed {

@@ -88,6 +88,7 @@ var promises = []struct{ sentence, test string }{
 	{"learner %s adds no noise: expect the claim to be refuted", "lab/cmd/discreet-lab:TestScripts/audit"},
 	{"the model protects %s, at epsilon %s for all that it votes", "cmd/discreet:TestScripts/units"},
 	{"each number has %.2f times the noise of one table", "internal/privacy/mech:TestSharesOfNoiseAddUp"},
+	{"you see the sums of each site, with all noise that its rows need", "internal/net/federated/sites:TestAnySumOfAnswersThatShowHasItsNoise"},
 	{"(default 0, a pure guarantee)", "cmd/discreet:TestCommandReference"},
 	{"a 95 % interval for the effect of noise on the score", "internal/learn/additive:TestIntervalsHoldWhatNoiseDoes"},
 	{"of the law\twithout noise\tof this plan", "internal/train/forecast:TestForecast"},

@@ -356,4 +356,8 @@ var byClaim = map[string]mutant{
 		Old:  `bytes.Equal(p.secret, secret)`,
 		New:  `bytes.Equal(p.secret, nil)`,
 		Test: "federated/sites TestCopiedFreshKeysAreRefused"},
+	"G-SITES-3": {Place: "federated/sites Training.Check", Bug: "answers that show have noise for two sites",
+		Old:  `t.MayLeave > 0 && t.Honest != 1`,
+		New:  `t.MayLeave > 0 && t.Honest < 1`,
+		Test: "federated/sites TestTrainingsThatAreRefused"},
 }

@@ -228,22 +228,22 @@ func across[M interface{ Stated() dp.Statement }](r *run, pl guard.Plan[M], s *s
 		}
 		answer[i] = &sites.Responder{Guard: g, Honest: about.Honest, Values: 1 << 20}
 	}
-	remote := sites.NewRemote(about, "", func(text []byte) (sums []mech.Whole, err error) {
+	remote := sites.NewRemote(about, "", func(text []byte, _ guard.Answers) (sums []mech.Whole, from int, err error) {
 		r.facts += string(text)
 		var ask sites.Ask
 		if err := sites.Decode(text, &ask); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for i := range answer {
 			own, err := answer[i].Contribute(context.Background(), &ask)
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			if sums, err = sites.AddUp(sums, sites.Encode(own)); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
-		return sums, nil
+		return sums, len(answer), nil
 	})
 	return guard.TrainAcross(context.Background(), pl, remote.Table(s, units), remote)
 }

@@ -73,7 +73,7 @@ each key of --sites with the site that has it.`,
 			if err != nil {
 				return err
 			}
-			p.Sites, p.MinimumSites = map[string]string{}, len(peers)
+			p.Sites, p.MinimumSites = map[string]string{}, len(peers)-max(p.MayLeave, 0)
 			for _, peer := range peers {
 				p.Sites[peer.Name] = hex.EncodeToString(peer.Key)
 			}
@@ -105,6 +105,8 @@ each key of --sites with the site that has it.`,
 	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
 	f.StringVar(&p.HeldOut, "held-out", "", "the `name` in the ledger of rows for evaluations (default none)")
 	f.BoolVar(&p.ExactEvaluation, "exact-evaluation", false, "let the coordinators see exact numbers about these rows: not private")
+	f.BoolVar(&p.OwnNumbers, "own-numbers", false, "let coordinators see this site's own noisy sums, if sites may leave")
+	f.IntVar(&p.MayLeave, "may-leave", 0, "the most `sites` that may leave a training")
 	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
 	f.StringVar(&out, "out", "", "the draft `file`")
 	cli.Reads(c, "sites", "schema")

@@ -81,8 +81,8 @@ func (f *coordinating) coordinator(op string) (*site.Coordinator, error) {
 // siteTrain holds the flags of the command.
 type siteTrain struct {
 	coordinating
-	rows int
-	plan bool
+	rows, mayLeave int
+	plan           bool
 }
 
 func (a *app) newSiteTrainCommand() *cobra.Command {
@@ -95,8 +95,8 @@ guarantee of a training on one table, for each row of each site, if at least
 --honest of the sites add their noise and keep it to themselves. With fewer, the
 noise is larger (see --plan).
 
-If a site is absent for --wait, the training ends, and its price stays spent. A
-coordinator that was killed continues if it is started again with the same
+If a site is absent for --wait, the training ends, and its price stays spent; with
+--may-leave it goes on. A coordinator that was killed goes on with the same
 command.`,
 		Example: `  discreet-net site train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 1 --delta 1e-6 \
     --honest 2 --declared-rows 10000 --state run --model m.json`,
@@ -107,6 +107,7 @@ command.`,
 	f := c.Flags()
 	f.StringVar(&t.model, "model", "", "the `file` to write the model to")
 	f.IntVar(&t.rows, "declared-rows", 0, "the assumed `number` of rows or persons of all sites together; under replace-one the public one")
+	f.IntVar(&t.mayLeave, "may-leave", 0, "the `number` of sites that may leave; --honest is then 1")
 	f.BoolVar(&t.plan, "plan", false, "print what the training would measure, and ask no site")
 	cli.WritesResult(c, "model")
 	cli.Require(c, "model", "state", "epsilon", "honest", "declared-rows")
@@ -130,7 +131,7 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Rows = t.rows
+	c.Rows, c.MayLeave = t.rows, t.mayLeave
 	if err := c.Check(s, pl); err != nil {
 		return commands.AsRefusal(err)
 	}
@@ -141,6 +142,9 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 	}
 	t.Say("  %d measurements; the noise of %d honest of %d sites is enough, so each number has %.2f times the noise of one table",
 		len(pl.Terms().Bill), t.honest, len(c.Peers), math.Sqrt(float64(len(c.Peers))/float64(t.honest)))
+	if t.mayLeave > 0 {
+		t.Say("  %d of them may leave; you see the sums of each site, with all noise that its rows need", t.mayLeave)
+	}
 	if t.plan {
 		return nil
 	}

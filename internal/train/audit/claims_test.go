@@ -204,10 +204,10 @@ func TestAuditsOfTrainingsAcrossSites(t *testing.T) {
 					}
 					at = append(at, &sites.Responder{Guard: g, Honest: 2, Values: 1000})
 				}
-				remote := sites.NewRemote(about, "training", func(text []byte) (sums []mech.Whole, err error) {
+				remote := sites.NewRemote(about, "training", func(text []byte, _ guard.Answers) (sums []mech.Whole, from int, err error) {
 					var ask sites.Ask
 					if err := json.Unmarshal(text, &ask); err != nil {
-						return nil, err
+						return nil, 0, err
 					}
 					for _, r := range at {
 						own, err := r.Contribute(ctx, &ask)
@@ -215,13 +215,13 @@ func TestAuditsOfTrainingsAcrossSites(t *testing.T) {
 							sums, err = sites.AddUp(sums, sites.Encode(own))
 						}
 						if err != nil {
-							return nil, err
+							return nil, 0, err
 						}
 					}
 					for _, w := range sums {
 						all = append(all, float64(int64(w.High))+float64(w.Low)/(1<<64))
 					}
-					return sums, nil
+					return sums, len(at), nil
 				})
 				_, err = guard.TrainAcross(ctx, pl, remote.Table(s, declared), remote)
 				return all, err

@@ -13,5 +13,5 @@
 //	coordinator ── Set of all Joined ──► sites, which charge
 //	coordinator ── Ask ──► sites ── masked sums with noise ──► coordinator, which adds up
 //
-// Claim G-SITES-2; evidence/guarantees/sites.md.
+// Claims G-SITES-2 and, of sites that may leave, G-SITES-3; evidence/guarantees/sites.md.
 package sites

@@ -64,8 +64,8 @@ func TestFormsShareTheirNumbers(t *testing.T) {
 func TestVarianceIsThatOfAllSites(t *testing.T) {
 	s := schemaOf(t, "n, p], positive: p")
 	for _, c := range []struct{ honest, all int }{{1, 2}, {2, 3}, {3, 3}} {
-		r := NewRemote(&Training{Honest: c.honest, Sites: make([]Member, c.all)}, "", func([]byte) ([]mech.Whole, error) {
-			return make([]mech.Whole, 2), nil
+		r := NewRemote(&Training{Honest: c.honest, Sites: make([]Member, c.all)}, "", func([]byte, guard.Answers) ([]mech.Whole, int, error) {
+			return make([]mech.Whole, 2), c.all, nil
 		})
 		g, err := guard.OpenAcross(t.Context(), guard.Terms{Op: "test", Scope: dp.WholeRow, Price: dp.Price{Epsilon: dp.Nano}, Bill: pureBill},
 			r.Table(s, 0), r)

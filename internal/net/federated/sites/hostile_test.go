@@ -6,13 +6,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/stats"
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -329,5 +333,60 @@ func TestAuditOfSites(t *testing.T) {
 	}
 	if b := bound(1, 2); b <= 1 {
 		t.Errorf("a site without noise is not found: ε is at least %g", b)
+	}
+}
+
+// If sites may leave, a coordinator sees each answer by itself, and may hide any, or say that anyone left. Whichever answers it
+// adds up, each brings all the noise of one table, so that no sum has less: their law is that of as many whole releases.
+func TestAnySumOfAnswersThatShowHasItsNoise(t *testing.T) {
+	const n, sites = 3000, 3
+	share := guard.Share{Rho: dp.Pico / 8} // σ is 2 where a row moves a number by 1
+	bill := []dp.Event{share.Line("rows")}
+	price := dp.Price{Epsilon: 8 * dp.Nano, Delta: dp.Femto / 1000}
+	about, id, parties, set := assemble(t, sites, 1, bill, price)
+	about.MayLeave = 1
+	must(t, about.Check())
+	s := schemaOf(t, "n, p], positive: p")
+	text, err := question.Encode(&question.Question{Kind: question.Sum, Against: engine.WholeLabel,
+		Statistic: statistic.ClassCells{Bins: []feature.Bins{feature.NewBins(s, 1, nil)}}})
+	must(t, err)
+	ask := &Ask{Label: "rows", Rho: share.Rho, Questions: []json.RawMessage{text}, Forms: []AskedForm{{View: guard.OneClass, Part: 1}}}
+	tab := tableOf(t, s, []string{"1,a,p\n"})
+	masks := masksOf(t, about, id, parties, set)
+	answers := func(honest int) (all [sites][]mech.Whole) { // of each site, which has one row of the class
+		exit := mech.NewExit(replay.Seeded(5, fmt.Sprint("answers that show", honest)))
+		for i := range all {
+			for k := range n {
+				g, err := guard.Open(t.Context(), about.Terms(), tab, guard.Uncounted{}, exit)
+				must(t, err)
+				own, err := (&Responder{Guard: g, Honest: honest, Values: 10}).Contribute(t.Context(), ask)
+				must(t, err)
+				must(t, masks[i].Hide(Digest(fmt.Sprint(k)), own))
+				all[i] = append(all[i], own[0])
+			}
+		}
+		return all
+	}
+	whole, half := answers(about.Honest), answers(2)
+	sized, err := mech.SharedGaussian(share.Rho, 1, 1, 1)
+	must(t, err)
+	for subset := 1; subset < 1<<sites; subset++ {
+		sums := func(of [sites][]mech.Whole) (out []float64) {
+			for k := range n {
+				var sum mech.Whole
+				for i := range sites {
+					if subset>>i&1 == 1 {
+						sum = sum.Plus(of[i][k])
+					}
+				}
+				out = append(out, sized.Floats([]mech.Whole{sum})[0])
+			}
+			return out
+		}
+		m := bits.OnesCount(uint(subset))
+		cdf := distuv.Normal{Mu: float64(m), Sigma: 2 * math.Sqrt(float64(m))}.CDF
+		claim := stattest.Claim{FalsePositive: 1e-9 / 7, Detects: "noise for two sites, of which one is enough"}
+		stattest.KS(t, claim, sums(whole), cdf)
+		stattest.Rejects(t, func(t stattest.T) { stattest.KS(t, claim, sums(half), cdf) })
 	}
 }

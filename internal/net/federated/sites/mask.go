@@ -45,7 +45,8 @@ func (k *Keys) Join(training Digest, site string, units int, key ed25519.Private
 	return j
 }
 
-// Masks hide a site's answers. Only the sum over a set of sites is revealed.
+// Masks hide a site's answers. Only the sum over a set of sites is revealed. If sites may leave, they hide
+// nothing: a sum without a site that has left would stay hidden, too.
 type Masks struct {
 	set    Digest
 	common []pair
@@ -73,6 +74,9 @@ func (k *Keys) NewMasks(t *Training, training Digest, s *Set, set Digest, site s
 		return nil, fmt.Errorf("sites: the set must have this site's own fresh key")
 	}
 	m := &Masks{set: set}
+	if t.MayLeave > 0 { // 2.5
+		return m, nil
+	}
 	for i := range s.Joined {
 		if i == own {
 			continue
@@ -129,13 +133,13 @@ func Encode(values []mech.Whole) []byte {
 	return out
 }
 
-// AddUp adds the numbers that Encode wrote to sums, which may be nil at first.
+// AddUp adds the numbers that Encode wrote to sums, which may be nil at first: else they say how many there are.
 func AddUp(sums []mech.Whole, b []byte) ([]mech.Whole, error) {
 	if sums == nil {
 		sums = make([]mech.Whole, len(b)/16)
 	}
 	if len(b) != 16*len(sums) {
-		return nil, fmt.Errorf("sites: answers to one measurement must be of one length")
+		return nil, fmt.Errorf("sites: an answer must have %d numbers", len(sums))
 	}
 	for i := range sums {
 		sums[i] = sums[i].Plus(mech.Whole{High: binary.BigEndian.Uint64(b[16*i:]), Low: binary.BigEndian.Uint64(b[16*i+8:])})

@@ -64,6 +64,9 @@ type Training struct {
 	Bill        []dp.Event `json:"bill"`
 	Sites       []Member   `json:"sites"`
 	Honest      int        `json:"honest"`
+	// MayLeave is how many sites may leave once the training has begun. If some may, no mask hides an answer,
+	// which therefore has all the noise that its rows need.
+	MayLeave int `json:"may_leave,omitempty"`
 	// Evaluation is nil for a training. Otherwise held-out rows are measured, by the cells of their
 	// scores.
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
@@ -94,6 +97,12 @@ func (t *Training) Check() error {
 		return refuse("sites", fmt.Sprintf("must number 2 to %d", MaxSites), len(t.Sites))
 	case t.Honest < 1 || t.Honest > len(t.Sites):
 		return refuse("honest", "must be 1 to the number of sites", t.Honest)
+	case t.MayLeave < 0 || t.MayLeave > len(t.Sites)-2:
+		return refuse("may-leave", "must leave two sites", t.MayLeave)
+	case t.MayLeave > 0 && t.Honest != 1: // 2.4
+		return refuse("honest", "must be 1 if sites may leave: each answer shows, with all the noise that its rows need", t.Honest)
+	case t.MayLeave > 0 && t.Evaluation != nil:
+		return refuse("may-leave", "must be 0 in an evaluation, whose numbers are of the same rows", t.MayLeave)
 	case t.Epsilon < 1 || t.Epsilon > dp.MaxEpsilon:
 		return refuse("epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String(), t.Epsilon)
 	case t.Delta < 0 || t.Delta > dp.MaxDelta:
@@ -134,15 +143,14 @@ type Set struct {
 
 // Check refuses a set whose members are not exactly the training's, each with a valid signature.
 func (s *Set) Check(t *Training, training Digest) error {
-	bad := fmt.Errorf("sites: the set must be that of the training, signed by every site")
 	if s.Training != training || len(s.Joined) != len(t.Sites) {
-		return bad
+		return fmt.Errorf("sites: the set must be that of the training, signed by every site")
 	}
 	fresh := map[string]bool{}
 	for i := range s.Joined {
 		j, m := &s.Joined[i], &t.Sites[i]
 		if j.Site != m.Name || fresh[string(j.Fresh)] || j.Units < 0 || j.Units > maxUnits || !ed25519.Verify(m.Key, j.text(training), j.Signature) {
-			return bad
+			return fmt.Errorf("sites: the set must have what %.80q signed for this training", m.Name)
 		}
 		fresh[string(j.Fresh)] = true
 	}

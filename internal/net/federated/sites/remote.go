@@ -18,16 +18,17 @@ import (
 type Remote struct {
 	training Digest
 	honest   int
-	sites    int
-	// send sends an ask to all sites, and returns the sum of their answers.
-	send   func(ask []byte) ([]mech.Whole, error)
-	last   json.RawMessage
-	number int
+	send     Send
+	last     json.RawMessage
+	number   int
 }
 
+// Send sends an ask to sites. It returns the sum of their answers, and how many answered.
+type Send func(ask []byte, like guard.Answers) (sums []mech.Whole, from int, err error)
+
 // NewRemote returns a Remote that uses send to ask sites.
-func NewRemote(t *Training, training Digest, send func(ask []byte) ([]mech.Whole, error)) *Remote {
-	return &Remote{training: training, honest: t.Honest, sites: len(t.Sites), send: send}
+func NewRemote(t *Training, training Digest, send Send) *Remote {
+	return &Remote{training: training, honest: t.Honest, send: send}
 }
 
 // Table returns the table that a learner queries. Its answers are zeros, which are not used; units is
@@ -66,18 +67,18 @@ func (r *Remote) Ask(_ context.Context, q *question.Question) (*question.Sums, e
 // Asked returns the last question.
 func (r *Remote) Asked() any { return r.last }
 
-// Honest returns the number of sites whose noise is sufficient, and the number of sites.
-func (r *Remote) Honest() (enough, of int) { return r.honest, r.sites }
+// Honest returns the number of sites whose noise is sufficient.
+func (r *Remote) Honest() int { return r.honest }
 
 // Add sends a measurement to the sites.
-func (r *Remote) Add(label string, share guard.Share, forms []guard.Form) ([]mech.Whole, error) {
+func (r *Remote) Add(label string, share guard.Share, forms []guard.Form, like guard.Answers) ([]mech.Whole, int, error) {
 	r.number++
 	a := Ask{Training: r.training, Number: r.number, Label: label, Epsilon: share.Epsilon, Rho: share.Rho}
 	known := map[string]int{}
 	for _, f := range forms {
 		q, ok := f.Asked.(json.RawMessage)
 		if !ok {
-			return nil, fmt.Errorf("sites: %s must follow from questions", label)
+			return nil, 0, fmt.Errorf("sites: %s must follow from questions", label)
 		}
 		at, seen := known[string(q)]
 		if !seen {
@@ -88,7 +89,7 @@ func (r *Remote) Add(label string, share guard.Share, forms []guard.Form) ([]mec
 	}
 	text, err := json.Marshal(a)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return r.send(text)
+	return r.send(text, like)
 }

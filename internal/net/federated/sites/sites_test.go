@@ -230,16 +230,20 @@ func TestDigestsKeepPartsApart(t *testing.T) {
 
 func TestTrainingsThatAreRefused(t *testing.T) {
 	for what, change := range map[string]func(t *Training){
-		"another version":        func(t *Training) { t.Version++ },
-		"a short id":             func(t *Training) { t.ID = "x" },
-		"one site":               func(t *Training) { t.Sites = t.Sites[:1] },
-		"no honest site":         func(t *Training) { t.Honest = 0 },
-		"more honest than sites": func(t *Training) { t.Honest = 4 },
-		"a name twice":           func(t *Training) { t.Sites[1].Name = "a" },
-		"a key twice":            func(t *Training) { t.Sites[1].Key = t.Sites[0].Key },
-		"no epsilon":             func(t *Training) { t.Epsilon = 0 },
-		"public columns":         func(t *Training) { t.Scope = dp.PrivateFeatures },
-		"a selection":            func(t *Training) { t.Bill = []dp.Event{{Mechanism: "permute-and-flip", Epsilon: 1}} },
+		"another version":                 func(t *Training) { t.Version++ },
+		"a short id":                      func(t *Training) { t.ID = "x" },
+		"one site":                        func(t *Training) { t.Sites = t.Sites[:1] },
+		"no honest site":                  func(t *Training) { t.Honest = 0 },
+		"more honest than sites":          func(t *Training) { t.Honest = 4 },
+		"a name twice":                    func(t *Training) { t.Sites[1].Name = "a" },
+		"a key twice":                     func(t *Training) { t.Sites[1].Key = t.Sites[0].Key },
+		"no epsilon":                      func(t *Training) { t.Epsilon = 0 },
+		"noise of two if sites may leave": func(t *Training) { t.MayLeave = 1 },
+		"sites of whom one stays":         func(t *Training) { t.MayLeave, t.Honest = 2, 1 },
+		"sites that come":                 func(t *Training) { t.MayLeave = -1 },
+		"sites that leave an evaluation":  func(t *Training) { t.MayLeave, t.Honest, t.Evaluation = 1, 1, &Evaluation{} },
+		"public columns":                  func(t *Training) { t.Scope = dp.PrivateFeatures },
+		"a selection":                     func(t *Training) { t.Bill = []dp.Event{{Mechanism: "permute-and-flip", Epsilon: 1}} },
 	} {
 		about, _, _, _ := assemble(t, 3, 2, pureBill, dp.Price{Epsilon: dp.Nano})
 		must(t, about.Check())

@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -40,6 +42,8 @@ type Coordinator struct {
 	Self   *identity.Identity // certificate of a combiner
 	Peers  []Peer
 	Honest int
+	// MayLeave is how many sites may leave a training that has begun, without ending it.
+	MayLeave int
 	// Rows is the number of rows, or persons, of all sites together that a plan of a training reckons with.
 	Rows int
 	// State is the folder that remembers the training, so that a coordinator that was killed goes on
@@ -53,6 +57,18 @@ type Coordinator struct {
 	clients         []*http.Client
 	sent, received  atomic.Int64
 	calls, measured atomic.Int64
+
+	mu     sync.Mutex
+	left   map[string]int // the measurements that a site answered before it left
+	totals []total        // that are known, in a training that sites may leave
+}
+
+// total is a measurement's total, on disk before the next one is asked for: sites that leave later are in it, and cannot
+// be asked again.
+type total struct {
+	Ask  sites.Digest   `json:"ask"`
+	Sums []byte         `json:"sums"`
+	Left map[string]int `json:"left"`
 }
 
 // Traffic is the network traffic of a training, over all sites.
@@ -74,15 +90,34 @@ func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan
 	}
 	return across(ctx, c, about, s, pl, form[*model.Model]{func(m *model.Model) ([]byte, error) {
 		m.Privacy.Unprotected = append(m.Privacy.Unprotected, c.Unprotected())
+		m.Privacy.Statement += c.whoStayed()
 		return model.Marshal(m)
 	}, model.Unmarshal, keep})
 }
 
 // Unprotected states who is not protected by a result across sites.
 func (c *Coordinator) Unprotected() string {
-	return fmt.Sprintf("a person with rows at k sites, who is protected at k times this epsilon and, if there is a delta, "+
-		"1 + e^epsilon + ... + e^((k-1) epsilon) times it; and anybody, if fewer than %d of the %d sites added their noise and kept it "+
-		"to themselves", c.Honest, len(c.Peers))
+	also := fmt.Sprintf("anybody, if fewer than %d of the %d sites added their noise and kept it to themselves", c.Honest, len(c.Peers))
+	if c.MayLeave > 0 {
+		also = "the sums of each site, which the coordinator saw with the noise that protects one row"
+	}
+	return "a person with rows at k sites, who is protected at k times this epsilon and, if there is a delta, " +
+		"1 + e^epsilon + ... + e^((k-1) epsilon) times it; and " + also
+}
+
+// whoStayed states which sites are in a model that sites may leave, and its noise.
+func (c *Coordinator) whoStayed() string {
+	if c.MayLeave == 0 {
+		return ""
+	}
+	stayed, left := len(c.Peers)-len(c.left), ""
+	for _, p := range c.Peers {
+		if n, gone := c.left[p.Name]; gone {
+			left += fmt.Sprintf("; %s left after %d", p.Name, n)
+		}
+	}
+	return fmt.Sprintf(" %d of %d sites answered all %d measurements%s. Each added all noise that its rows need, so that the last total has "+
+		"%.2f times the noise of one table.", stayed, len(c.Peers), c.measured.Load(), left, math.Sqrt(float64(stayed)))
 }
 
 // form is how a result is stored and kept.
@@ -109,7 +144,7 @@ func across[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordi
 	id := sites.TrainingDigest(text)
 	if result == nil {
 		if result, err = measured(ctx, c, about, text, s, pl, f); err != nil {
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && !errors.Is(err, errUnwritten) {
 				c.end(ctx, id)
 				err = errors.Join(err, folder(c.State).clear())
 			}
@@ -137,11 +172,14 @@ func across[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordi
 func measured[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordinator, about *sites.Training, text []byte,
 	s *schema.Schema, pl guard.Plan[M], f form[M]) ([]byte, error) {
 	id := sites.TrainingDigest(text)
+	if err := c.readTotals(); err != nil {
+		return nil, err
+	}
 	set, err := c.assemble(ctx, about, text, id)
 	if err != nil {
 		return nil, err
 	}
-	remote := sites.NewRemote(about, id, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
+	remote := sites.NewRemote(about, id, func(ask []byte, like guard.Answers) ([]mech.Whole, int, error) { return c.measure(ctx, ask, like) })
 	m, err := guard.TrainAcross(ctx, pl, remote.Table(s, set.Units()), remote)
 	if err != nil {
 		return nil, err
@@ -151,6 +189,7 @@ func measured[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coor
 
 // connect makes a client for each site.
 func (c *Coordinator) connect() {
+	c.left = map[string]int{}
 	for _, p := range c.Peers {
 		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
 	}
@@ -167,8 +206,11 @@ func (c *Coordinator) describe(s *schema.Schema, terms guard.Terms, e *sites.Eva
 	if err := checkSchema("site train", s); err != nil {
 		return nil, err
 	}
+	if c.MayLeave > 0 && s.Relation == dp.ReplaceOne {
+		return nil, dp.Refuse("site train", "may-leave", "must be 0 under replace-one, where the number of rows is that of all sites", c.MayLeave)
+	}
 	t := &sites.Training{Evaluation: e, Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
-		Scope: terms.Scope, Epsilon: terms.Price.Epsilon, Delta: terms.Price.Delta, Bill: terms.Bill, Honest: c.Honest}
+		Scope: terms.Scope, Epsilon: terms.Price.Epsilon, Delta: terms.Price.Delta, Bill: terms.Bill, Honest: c.Honest, MayLeave: c.MayLeave}
 	var err error
 	if t.Schema, err = sites.SchemaDigest(s); err != nil {
 		return nil, err
@@ -238,7 +280,7 @@ func (c *Coordinator) assemble(ctx context.Context, t *sites.Training, text []by
 	}
 	var all sites.Set
 	if set == nil {
-		answers, err := c.callAll(ctx, joinCall, text)
+		answers, err := c.callAll(ctx, joinCall, text, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -264,30 +306,105 @@ func (c *Coordinator) assemble(ctx context.Context, t *sites.Training, text []by
 	} else if err := sites.Decode(set, &all); err != nil {
 		return nil, err
 	}
-	_, err = c.callAll(ctx, beginCall, set)
+	_, err = c.callAll(ctx, beginCall, set, nil)
 	return &all, err
 }
 
-// measure adds up the sites' answers.
-func (c *Coordinator) measure(ctx context.Context, ask []byte) (sums []mech.Whole, err error) {
-	answers, err := c.callAll(ctx, askCall, ask)
-	if err != nil {
-		return nil, err
-	}
-	for i, a := range answers {
-		if sums, err = sites.AddUp(sums, a); err != nil {
-			return nil, fmt.Errorf("site %s: %w", c.Peers[i].Name, err)
+// errUnwritten is of a total that could not be stored: the sites keep their answers, and the same command goes on.
+var errUnwritten = errors.New("site: a total could not be stored; the same command goes on")
+
+// readTotals reads the totals of an interrupted training, and who had left it.
+func (c *Coordinator) readTotals() error {
+	for {
+		text, err := folder(c.State).read(totalOf(len(c.totals) + 1))
+		if text == nil || err != nil {
+			return err
 		}
+		var t total
+		if err := sites.Decode(text, &t); err != nil {
+			return err
+		}
+		c.totals, c.left = append(c.totals, t), maps.Clone(t.Left)
+	}
+}
+
+// measure adds up the sites' answers, and says how many there are.
+func (c *Coordinator) measure(ctx context.Context, ask []byte, like guard.Answers) (sums []mech.Whole, from int, err error) {
+	left := c.left
+	if n := int(c.measured.Load()); n >= len(c.totals) {
+		sums, err = c.askSites(ctx, ask, like)
+	} else if t := &c.totals[n]; t.Ask == sites.AskDigest(ask) {
+		left = t.Left
+		sums, err = sites.AddUp(make([]mech.Whole, like.Numbers), t.Sums)
+	} else {
+		err = fmt.Errorf("site: measurement %d must be the one whose total is in %s", n+1, c.State)
+	}
+	if err != nil {
+		return nil, 0, err
 	}
 	c.measured.Add(1)
 	if c.Total != nil {
 		var a sites.Ask
 		if err := sites.Decode(ask, &a); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		sums = c.Total(a.Label, sums)
 	}
+	return sums, len(c.Peers) - len(left), nil
+}
+
+// askSites adds up the answers of the sites that have not left. If some may leave, no mask hides an answer, so that each one
+// is looked at.
+func (c *Coordinator) askSites(ctx context.Context, ask []byte, like guard.Answers) (sums []mech.Whole, err error) {
+	answers, err := c.callAll(ctx, askCall, ask, func(answer []byte) error {
+		one, err := sites.AddUp(make([]mech.Whole, like.Numbers), answer)
+		if err == nil && c.MayLeave > 0 {
+			err = like.Check(one)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	sums = make([]mech.Whole, like.Numbers)
+	for _, a := range answers {
+		if a == nil { // its site has left
+			continue
+		}
+		if sums, err = sites.AddUp(sums, a); err != nil {
+			return nil, err
+		}
+	}
+	if c.MayLeave == 0 {
+		return sums, nil
+	}
+	text, err := json.Marshal(total{sites.AskDigest(ask), sites.Encode(sums), c.left})
+	if err != nil {
+		return nil, err
+	}
+	if err := folder(c.State).write(totalOf(int(c.measured.Load())+1), text); err != nil {
+		return nil, errors.Join(errUnwritten, err)
+	}
 	return sums, nil
+}
+
+func (c *Coordinator) hasLeft(i int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, left := c.left[c.Peers[i].Name]
+	return left
+}
+
+// letGo reports whether a training that has begun goes on without a site.
+func (c *Coordinator) letGo(ctx context.Context, i int, path string, err error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() != nil || path == joinCall || len(c.left) >= c.MayLeave {
+		return false
+	}
+	c.left[c.Peers[i].Name] = max(int(c.measured.Load()), len(c.totals))
+	c.Say("site %s has left, and the training goes on without it: %v", c.Peers[i].Name, err)
+	return true
 }
 
 // end lets each site erase its keys, even if another site fails.
@@ -306,16 +423,25 @@ func (c *Coordinator) end(ctx context.Context, id sites.Digest) {
 	all.Wait()
 }
 
-// callAll calls all sites at once. It fails with the first site that refuses or stays absent.
-func (c *Coordinator) callAll(ctx context.Context, path string, body []byte) ([][]byte, error) {
+// callAll calls all sites at once that have not left. It fails with the first one that refuses, stays absent, or gives an
+// answer that check refuses, unless it may leave; its answer is then nil.
+func (c *Coordinator) callAll(ctx context.Context, path string, body []byte, check func(answer []byte) error) ([][]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	answers := make([][]byte, len(c.Peers))
 	var all sync.WaitGroup
 	for i := range c.Peers {
+		if c.hasLeft(i) {
+			continue
+		}
 		all.Go(func() {
-			var err error
-			if answers[i], err = c.callOne(ctx, i, path, body); err != nil {
+			answer, err := c.callOne(ctx, i, path, body)
+			if err == nil && check != nil {
+				err = check(answer)
+			}
+			if err == nil {
+				answers[i] = answer
+			} else if !c.letGo(ctx, i, path, err) {
 				cancel(fmt.Errorf("site %s: %w", c.Peers[i].Name, err))
 			}
 		})

@@ -173,7 +173,7 @@ func (c *Coordinator) EvaluateExactly(ctx context.Context, m *model.Model, thres
 		return nil, err
 	}
 	c.connect()
-	answers, err := c.callAll(ctx, evaluateCall, ask)
+	answers, err := c.callAll(ctx, evaluateCall, ask, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -246,7 +246,7 @@ func joined(t testing.TB, w *world, c *Coordinator) []byte {
 	must(t, err)
 	text, _, err := c.resume(about)
 	must(t, err)
-	answers, err := c.callAll(t.Context(), joinCall, text)
+	answers, err := c.callAll(t.Context(), joinCall, text, nil)
 	must(t, err)
 	set := sites.Set{Training: sites.TrainingDigest(text), Joined: make([]sites.Joined, 3)}
 	for i := range answers {

@@ -47,9 +47,13 @@ type Policy struct {
 	ExactEvaluation bool `yaml:"exact_evaluation"`
 	// PublicRows says that the number of this site's rows, or persons, is public, as it is under
 	// replace-one.
-	PublicRows   bool `yaml:"public_rows"`
-	Measurements int  `yaml:"measurements"` // the most of a training
-	Numbers      int  `yaml:"numbers"`      // the most of a measurement
+	PublicRows bool `yaml:"public_rows"`
+	// OwnNumbers lets the coordinators see this site's own numbers, with noise, in trainings that sites may leave.
+	OwnNumbers bool `yaml:"own_numbers"`
+	// MayLeave is how many sites at most may leave a training that has begun.
+	MayLeave     int `yaml:"may_leave"`
+	Measurements int `yaml:"measurements"` // the most of a training
+	Numbers      int `yaml:"numbers"`      // the most of a measurement
 	// Hours are those in UTC at which calls are answered, as 22:00-06:00; "": at any.
 	Hours string `yaml:"hours"`
 	// Figures lets refusals tell coordinators the limits of this policy, and what is spent.
@@ -152,6 +156,12 @@ func parsePolicy(body []byte) (*Policy, error) {
 		return bad("minimum_sites", "be 2 to the number of sites")
 	case p.Honest < 1 || p.Honest > len(p.Sites):
 		return bad("honest", "be 1 to the number of sites")
+	case p.OwnNumbers != (p.MayLeave > 0):
+		return bad("own_numbers", "be true if may_leave is above 0, and else false: no mask hides what remains when a site leaves")
+	case p.MayLeave < 0 || p.MayLeave > len(p.Sites)-p.MinimumSites:
+		return bad("may_leave", "leave minimum_sites of the sites")
+	case p.MayLeave > 0 && p.PublicRows:
+		return bad("may_leave", "be 0 with public_rows, which are those of all sites")
 	case len(p.Schema) != 64:
 		return bad("schema", "have 64 hexadecimal digits, as site check prints them")
 	case p.Data == p.HeldOut:
@@ -230,8 +240,12 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 		return refuse("held_out", "no evaluations")
 	case !own:
 		return refuse("sites", "this site must be one")
-	case len(t.Sites) < p.MinimumSites:
-		return refuse("minimum_sites", "%d at least, this asks for %d", p.MinimumSites, len(t.Sites))
+	case t.MayLeave > 0 && !p.OwnNumbers:
+		return refuse("own_numbers", "not shown, which this asks for, since sites may leave")
+	case t.MayLeave > p.MayLeave:
+		return refuse("may_leave", "%d at most, this asks for %d", p.MayLeave, t.MayLeave)
+	case len(t.Sites)-t.MayLeave < p.MinimumSites:
+		return refuse("minimum_sites", "%d at least, this asks for %d", p.MinimumSites, len(t.Sites)-t.MayLeave)
 	case t.Honest > p.Honest-(len(p.Sites)-len(t.Sites)): // those who are absent may be the honest ones
 		return refuse("honest", "%d of %d, this counts on the noise of %d of %d", p.Honest, len(p.Sites), t.Honest, len(t.Sites))
 	case t.Epsilon > most.Epsilon || t.Delta > most.Delta:
@@ -319,6 +333,10 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 	} else {
 		say("The guarantee holds while %d of the %d sites, this one among them, add their noise and keep it to themselves.",
 			p.Honest, len(p.Sites))
+	}
+	if p.OwnNumbers {
+		say("From a training that has begun %d of the sites may leave, if it says so. The coordinator then sees THIS SITE'S OWN sums, not", p.MayLeave)
+		say("the total alone. They have all noise that its rows need, whatever other sites do.")
 	}
 	if p.PublicRows {
 		say("The coordinator sees the noisy total of the sites and, as all sites do, the number of this site's %s. It is", unitsOf(s))
@@ -422,6 +440,10 @@ func (p *Policy) Draft() string {
 	}
 	if p.PublicRows {
 		b.WriteString("public_rows: true # the coordinators and all sites see how many rows, or persons, this site has\n")
+	}
+	if p.OwnNumbers {
+		fmt.Fprintf(&b, "own_numbers: true # the coordinators may see this site's own sums, with all noise that its rows need\n"+
+			"may_leave: %d # sites at most, of a training that has begun\n", p.MayLeave)
 	}
 	fmt.Fprintf(&b, "training: {epsilon: %q, delta: %q} # at most\nlifetime: {epsilon: %q, delta: %q}\n", p.Training.Epsilon,
 		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))

@@ -42,7 +42,10 @@ type answerHead struct {
 
 // CoordinatorNames matches the file names in Coordinator.State. A killed process may leave a partial
 // file.
-const CoordinatorNames = `(training|set|result)\.json(\.part\d+)?`
+const CoordinatorNames = `((training|set|result)\.json|total-\d{6})(\.part\d+)?`
+
+// totalOf is the file, in Coordinator.State, of a measurement's total in a training that sites may leave.
+func totalOf(number int) string { return fmt.Sprintf("total-%06d", number) }
 
 // resultFile is in Coordinator.State.
 const resultFile = "result.json"
@@ -151,7 +154,7 @@ func (f folder) erase() error {
 
 // clear removes a coordinator's training, its result last.
 func (f folder) clear() error {
-	for _, name := range []string{setFile, trainingFile, resultFile} {
+	for _, name := range []string{"total-", setFile, trainingFile, resultFile} {
 		names, err := filepath.Glob(f.at(name) + "*") // and what a killed process has left
 		if err != nil {
 			return err

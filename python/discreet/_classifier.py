@@ -487,7 +487,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         return np.array([float(shapes.get(str(name), 0)) for name in self.feature_names_in_])
 
     def to_onnx(self) -> bytes:
-        """The model as an ONNX file, for onnxruntime."""
+        """The model as an ONNX file, for onnxruntime. The input of a date is its days since 1970-01-01."""
         return self._with_model("export", "--model", "MODEL", "--format", "onnx", "--out", "-")
 
     def save(self, path: str | os.PathLike[str]) -> None:

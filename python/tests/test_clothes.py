@@ -5,6 +5,7 @@ import datetime
 import decimal
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -100,3 +101,21 @@ def test_dtypes_that_cannot_hold_a_column_are_refused(model, name):
         with pytest.raises(ValueError, match=name):
             model.predict_proba(frame(name, column))
             pytest.fail(f"{name} {i}")
+
+
+def test_dates_in_onnx():
+    parts = [{"name": f"part {part}", part: ["admitted"]} for part in ("year", "month", "weekday")]
+    dated = DiscreetClassifier({**SCHEMA, "derived": parts}, 50.0, learner="additive").fit(pd.DataFrame(TEXT), [str(int(f)) for f in FLAGS])
+    session = onnxruntime.InferenceSession(dated.to_onnx())
+    rare = pd.to_datetime(["2000-01-01", "2000-02-28", "2000-02-29", "2000-03-01", "2024-02-29", "2030-12-31", "1999-12-31", "2031-01-01"])
+    days = [*rare, *pd.date_range("2000-01-01", periods=40, freq="277D"), pd.NaT]
+    cells = {"grade": "1", "flag": "true", "smoker": "0", "price": 1.0, "code": "7.00", "city": "Rome"}
+    X = pd.DataFrame({name: [cells.get(name)] * len(days) for name in TEXT}).assign(seen=days, admitted=days[::-1])
+    feed = {}
+    for put in session.get_inputs():
+        column = X[put.name]
+        if column.dtype.kind == "M":
+            column = (column - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        feed[put.name] = column.to_numpy(object if put.type == "tensor(string)" else float)[:, None]
+    assert "admitted" in feed
+    assert np.allclose(session.run(["score"], feed)[0][:, 0], dated.predict_proba(X)[:, 1], rtol=0, atol=1e-12)

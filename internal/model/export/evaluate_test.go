@@ -174,7 +174,7 @@ func operate(t *testing.T, op string, in []*tensor, number, keys map[string]int6
 	}
 	one := map[string]func(x float64) float64{
 		"Sigmoid": func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, "Exp": math.Exp, "Log": math.Log,
-		"Sqrt": math.Sqrt, "Round": math.RoundToEven, "Abs": math.Abs, "Neg": func(x float64) float64 { return -x },
+		"Sqrt": math.Sqrt, "Round": math.RoundToEven, "Abs": math.Abs, "Floor": math.Floor, "Neg": func(x float64) float64 { return -x },
 	}
 	two := map[string]func(x, y float64) float64{
 		"Sum": func(x, y float64) float64 { return x + y }, "Add": func(x, y float64) float64 { return x + y },

@@ -5,6 +5,7 @@ package export
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -65,6 +66,34 @@ func cases(t testing.TB) map[string]*model.Model {
 	return out
 }
 
+// datedCases are sums over a column of dates and its parts, with bounds that leap years and centuries divide.
+func datedCases(t testing.TB) map[string]*model.Model {
+	out := map[string]*model.Model{}
+	for name, first := range map[string]int{"before 1970": -30000, "after": 9000, "long ago": -700000} {
+		base, s := *loadKit(t, "v1-votes"), *loadKit(t, "v1-votes").Schema
+		middle, at := 50.0, s.Find("age")
+		s.Columns = slices.Clone(s.Columns)
+		c := &s.Columns[at]
+		c.Date, c.Since, c.Lower, c.Upper, c.Default = "DD.MM.YYYY", first, -100, 60000, &middle
+		if name == "after" {
+			c.Special, c.Missing = []float64{70000}, true
+			s.Dialect.Missing = append(slices.Clone(s.Dialect.Missing), schema.FormatDate("YYYY-MM-DD", first+400))
+		}
+		for part, bounds := range map[schema.Derivation][2]float64{schema.Year: {
+			schema.DatePart(schema.Year, first, -100), schema.DatePart(schema.Year, first, 60000)}, schema.Month: {1, 12}, schema.Weekday: {1, 7}} {
+			s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint("part ", part), Role: c.Role, Kind: schema.Number,
+				Derived: part, From: []int{at}, Lower: bounds[0], Upper: bounds[1], Integer: true})
+		}
+		base.Schema, base.Spaces, base.Learner = &s, nil, "additive"
+		for kind, classifier := range sumsOver(t, &base) {
+			m := base
+			m.Classifier = classifier
+			out["dates "+name+", "+kind] = &m
+		}
+	}
+	return out
+}
+
 // withPrefixes is the model with prefixes for the first two levels of each category: one begins
 // another, and one has signs that mean something in patterns and in queries.
 func withPrefixes(m *model.Model) *model.Model {
@@ -87,6 +116,12 @@ func sumsOver(t testing.TB, m *model.Model) map[string]model.Classifier {
 	edges := func(c *schema.Column) (edges []float64, bins int) {
 		if c.Kind == schema.Category {
 			return nil, c.Codes()
+		}
+		if c.IsDatePart() { // each value has a bin
+			for x := c.Lower + 0.5; x < c.Upper; x++ {
+				edges = append(edges, x)
+			}
+			return edges, len(edges) + 1
 		}
 		return []float64{c.Lower + (c.Upper-c.Lower)/4, (c.Lower + c.Upper) / 2}, 3 + c.Marks()
 	}
@@ -120,12 +155,14 @@ func sumsOver(t testing.TB, m *model.Model) map[string]model.Classifier {
 			by.LogShares, by.Noise = append(by.LogShares, x), append(by.Noise, noise)
 		}
 		multi.Shapes = append(multi.Shapes, by)
-		at := model.GridAxis{Column: c.Name, Edges: cut}
+		at := model.GridAxis{Column: c.Name, Edges: cut[:min(2, len(cut))]}
 		if c.Kind == schema.Category {
 			for code := range c.Codes() {
 				at.Parts = append(at.Parts, code%2)
 			}
 			bins = 2
+		} else if c.IsDatePart() {
+			bins = 3
 		}
 		grid.Axes, cells = append(grid.Axes, at), cells*bins
 	}
@@ -155,6 +192,17 @@ func sample(m *model.Model, rows int) (out [][]any) {
 			switch {
 			case c.Derived != schema.InFile:
 				continue
+			case c.Date != "":
+				x := float64(c.Since) + c.Lower + (c.Upper-c.Lower)*r.Float64()
+				if r.IntN(3) == 0 {
+					rare := append([]float64{c.Lower, c.Upper, math.NaN(), math.Inf(1), c.Upper + 1, c.Lower - 1, 400}, c.Special...)
+					for _, day := range []string{"1900-02-28", "1900-03-01", "2000-02-29", "2100-02-28"} {
+						days, _ := schema.ParseDate("YYYY-MM-DD", day)
+						rare = append(rare, float64(days-c.Since))
+					}
+					x = float64(c.Since) + rare[r.IntN(len(rare))] + 0.75
+				}
+				row = append(row, x)
 			case c.Kind == schema.Category:
 				texts := []string{MissingText, "somebody", ""}
 				for _, l := range c.Levels {
@@ -194,7 +242,12 @@ func scoreRow(t *testing.T, m *model.Model, row []any) (scores []float64, ok boo
 		c := coding.Cell{}
 		switch v := v.(type) {
 		case float64:
-			c = coding.NumberCell(v)
+			switch {
+			case m.Schema.Columns[m.Schema.Find(coder.Names()[i])].Date == "":
+				c = coding.NumberCell(v)
+			case !math.IsNaN(v) && !math.IsInf(v, 0):
+				c = coding.DayCell(int(math.Floor(v)))
+			}
 		case string:
 			if v != MissingText {
 				c = coding.TextCell(v)
@@ -214,7 +267,9 @@ func scoreRow(t *testing.T, m *model.Model, row []any) (scores []float64, ok boo
 
 // The graph scores rows as the model does, whatever the kind of model and the cells.
 func TestONNXAgrees(t *testing.T) {
-	for name, m := range cases(t) {
+	all := cases(t)
+	maps.Copy(all, datedCases(t))
+	for name, m := range all {
 		file, err := ONNX(m)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -284,6 +339,13 @@ func checkContributions(t *testing.T, name string, m *model.Model, values map[st
 func TestWriteRefuses(t *testing.T) {
 	m := loadKit(t, "v1-votes")
 	var bad *dp.ParamError
+	for _, dated := range datedCases(t) {
+		for _, format := range []string{"pmml", "sql"} {
+			if err := Write(new(bytes.Buffer), dated, format); err == nil || !strings.Contains(err.Error(), `"age": dates have a form in onnx only`) {
+				t.Errorf("dates as %s: %v", format, err)
+			}
+		}
+	}
 	if err := Write(new(bytes.Buffer), m, "pickle"); err == nil || !strings.Contains(err.Error(), "format") {
 		t.Errorf("an unknown format: %v", err)
 	} else if fmt.Sprintf("%T", err) != fmt.Sprintf("%T", bad) {

@@ -21,7 +21,7 @@ const MissingText = "(missing)"
 // ONNX writes the model as a file in the Open Neural Network Exchange format.
 //
 // It has one input of shape [rows, 1] for each column that the model reads from a file, under the
-// column's name: doubles for a number, in which NaN is missing, and trimmed strings for a category, in
+// column's name: doubles for a number, in which NaN is missing, the days since 1970-01-01 for a date, and trimmed strings for a category, in
 // which MissingText is missing. Outputs are "label", strings of shape [rows]; "score", doubles of
 // shape [rows, 1] for a label of two classes and [rows, classes] otherwise; and for an additive model
 // the contribution of each column, as in predict --explain, in the shape of the scores. A row with a
@@ -152,20 +152,24 @@ func (w *onnxWriter) encodeCategory(c *inColumn) string {
 // clampNumber replaces cells that are not numbers by the declared default, and clamps all cells to the
 // bounds. mark identifies missing and special cells if the column can have any.
 func (w *onnxWriter) clampNumber(c *inColumn) (number, mark string) {
-	bad := w.op("Or", w.op("IsNaN", c.Name), w.op("IsInf", c.Name))
+	cell := c.Name
+	if c.Date != "" {
+		cell = w.op("Sub", w.op("Floor", cell), w.double(float64(c.Since)))
+	}
+	bad := w.op("Or", w.op("IsNaN", cell), w.op("IsInf", cell))
 	for _, x := range c.coder.MissingNumbers() {
-		bad = w.op("Or", bad, w.op("Equal", c.Name, w.double(x)))
+		bad = w.op("Or", bad, w.op("Equal", cell, w.double(x)))
 	}
 	standIn, ok := c.coder.StandIn()
 	if !ok {
 		w.bad = append(w.bad, bad)
 		standIn = c.Lower
 	}
-	number = w.op("Where", bad, w.double(standIn), c.Name)
+	number = w.op("Where", bad, w.double(standIn), cell)
 	if c.Marks() > 0 {
 		mark = w.g.Const(onnx.Ints(0))
 		for k, x := range c.Special {
-			is := w.op("Equal", c.Name, w.double(x))
+			is := w.op("Equal", cell, w.double(x))
 			number = w.op("Where", is, w.double(standIn), number)
 			mark = w.op("Where", is, w.g.Const(onnx.Ints(int64(k+1))), mark)
 		}
@@ -188,12 +192,41 @@ func (w *onnxWriter) derive(c *schema.Column) string {
 		from = append(from, w.values[j])
 	}
 	switch c.Derived {
+	case schema.Year, schema.Month, schema.Weekday:
+		return w.clamp(c, w.partOfDate(c.Derived, w.op("Floor", from[0]), w.m.Schema.Columns[c.From[0]].Since))
 	case schema.Largest:
 		return w.clamp(c, w.op("Max", from...))
 	case schema.Smallest:
 		return w.clamp(c, w.op("Min", from...))
 	}
 	return w.clamp(c, w.op("Div", w.op("Sum", from...), w.double(float64(len(from)))))
+}
+
+// partOfDate computes what schema.DatePart does, for whole days after since. It counts years from March on, so that the day
+// that not all have is the last, and in cycles of 400, which have 146,097 days each.
+func (w *onnxWriter) partOfDate(part schema.Derivation, days string, since int) string {
+	op := func(op string) func(x string, by float64) string {
+		return func(x string, by float64) string { return w.op(op, x, w.double(by)) }
+	}
+	plus, times, over := op("Add"), op("Mul"), op("Div")
+	whole := func(x string, by float64) string { return w.op("Floor", over(x, by)) }
+	rest := func(x string, by float64) string { return w.op("Sub", x, times(whole(x, by), by)) }
+	if part == schema.Weekday { // 1970-01-01 was a Thursday
+		return plus(rest(plus(days, float64(since+3)), 7), 1)
+	}
+	const untilMarch = 719468 // days from 0000-03-01 to 1970-01-01
+	sinceMarch := plus(days, float64(since+untilMarch))
+	inCycle := rest(sinceMarch, 146097)
+	leapDays := w.op("Sub", w.op("Sub", whole(inCycle, 1460), whole(inCycle, 36524)), w.op("Neg", whole(inCycle, 146096)))
+	year := whole(w.op("Sub", inCycle, leapDays), 365)
+	inYear := w.op("Sub", inCycle, w.op("Sub", w.op("Add", times(year, 365), whole(year, 4)), whole(year, 100)))
+	month := whole(plus(times(inYear, 5), 2), 153) // 0 is March
+	turned := w.op("GreaterOrEqual", month, w.double(10))
+	if part == schema.Month {
+		return w.op("Where", turned, plus(month, -9), plus(month, 3))
+	}
+	year = w.op("Add", year, times(whole(sinceMarch, 146097), 400))
+	return w.op("Where", turned, plus(year, 1), year)
 }
 
 // flat reshapes a value of shape [rows, 1] to [rows].

@@ -81,9 +81,6 @@ func takeApart(m *model.Model) (*program, error) {
 		if c.Kind != schema.Number && c.Kind != schema.Category {
 			return nil, fmt.Errorf("export: column %q: cells of kind %s have no form in other systems yet", c.Name, c.Kind)
 		}
-		if c.Date != "" {
-			return nil, fmt.Errorf("export: column %q: dates have no form in other systems yet", c.Name)
-		}
 		p.columns[j] = &inColumn{Column: c}
 		if c.Derived == schema.InFile {
 			coder, err := coding.New(c, &m.Schema.Dialect)
@@ -124,6 +121,16 @@ func takeApart(m *model.Model) (*program, error) {
 			m.Classifier.Describe())
 	}
 	return p, nil
+}
+
+// refuseDates is for formats in which days have no common form.
+func (p *program) refuseDates() error {
+	for _, c := range p.columns {
+		if c != nil && c.Date != "" {
+			return fmt.Errorf("export: column %q: dates have a form in onnx only", c.Name)
+		}
+	}
+	return nil
 }
 
 func (p *program) columnOf(name string) int {

@@ -25,6 +25,9 @@ func PMML(m *model.Model) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.refuseDates(); err != nil {
+		return nil, err
+	}
 	w := &pmmlWriter{program: p}
 	for w.prefix = "/"; slices.ContainsFunc(m.Schema.Columns, w.isPrefixed); {
 		w.prefix += "/"

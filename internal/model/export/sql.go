@@ -31,6 +31,9 @@ func SQL(m *model.Model) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.refuseDates(); err != nil {
+		return nil, err
+	}
 	w := &sqlWriter{program: p}
 	w.writeCells()
 	switch {

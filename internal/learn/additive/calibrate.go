@@ -219,9 +219,12 @@ func (r *binaryFit) calibrate() error {
 	}
 	line := shrink.FitLine(c, x, z, r.countFitted())
 	r.noteMoved(&line)
-	r.stretchPublic(&line, center)
-	if r.plan.scope == dp.PrivateFeatures {
-		r.first.score.Intercept += r.rateShift(line.Slope)
+	if r.plan.scope != dp.PrivateFeatures {
+		r.stretchPublic(&line, center)
+	} else {
+		rows := r.first.divideRows(edges)
+		r.stretchPublic(&line, center)
+		r.first.score.Intercept += r.rateShift(line.Slope, r.describeParts(c, x, parts), rows)
 	}
 	for k := range private {
 		private[k].stretch(line.Slope)
@@ -314,34 +317,92 @@ func (r *binaryFit) stretchPublic(l *shrink.Line, center float64) {
 	}
 }
 
+// sumOfPart is the mean and the variance of the sum of private shapes over the rows of a class in a part of the score of
+// public columns.
+type sumOfPart struct{ mean, variance float64 }
+
+// describeParts describes the sum of private shapes by part, then class, the positive one first: as if it were independent
+// of public columns, and moved to what cells of the sum say as far as they are above their noise. x is the sum by bin.
+func (r *binaryFit) describeParts(c *shrink.Cells, x []float64, parts []publicPart) (out [][2]sumOfPart) {
+	var alike [2]sumOfPart
+	for k := range r.shapes {
+		for class := range alike {
+			m, v := r.shapes[k].describeRows(class)
+			alike[class].mean, alike[class].variance = alike[class].mean+m, alike[class].variance+v
+		}
+	}
+	cells, noise := [2][]float64{c.Positive, c.Negative}, [2]float64{c.Noise.Positive, c.Noise.Negative}
+	for k := range parts {
+		out = append(out, alike)
+		for class, all := range parts[k].totals {
+			if !(all > 0) {
+				continue
+			}
+			// told is the mean of what is asked of a bin's sum, whose prior is normal around 0
+			told := func(deviation float64, ask func(x float64) float64) float64 {
+				mean, variance := 0.0, 0.0
+				for b := k; b < len(x); b += len(parts) {
+					a := ask(x[b]) / all
+					mean, variance = mean+cells[class][b]*a, variance+noise[class]*noise[class]*a*a
+				}
+				return mean * deviation * deviation / (deviation*deviation + variance + 1e-300)
+			}
+			p := &out[k][class]
+			before := p.mean
+			p.mean += told(partDeviation*math.Sqrt(p.variance), func(x float64) float64 { return x - before })
+			spread := p.variance
+			p.variance += told(partDeviation*spread, func(x float64) float64 { return (x-p.mean)*(x-p.mean) - spread })
+			p.variance = math.Max(0, p.variance)
+		}
+	}
+	return out
+}
+
+// divideRows says in which part of the score of public columns each of their distinct rows is.
+func (st *start) divideRows(edges []float64) (parts []int) {
+	for _, z := range st.boundScores() {
+		part := 0
+		for part < len(edges) && z >= edges[part] {
+			part++
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
 // rateShift is by how much all scores must move for their mean to be the known rate of the positive class, if the sum of
-// private shapes, times slope, is normal and independent of public columns. Its mean and variance are those of its
-// columns, which released cells show of rows that count by their weights, and so by class. The shift is free.
-func (r *binaryFit) rateShift(slope float64) float64 {
+// private shapes, times slope, is normal within each class of a part; of is the part of distinct rows. The shift is free.
+func (r *binaryFit) rateShift(slope float64, sums [][2]sumOfPart, of []int) float64 {
 	at := r.first
-	nats, pos, neg := at.boundScores(), at.classes[0], at.classes[1]
-	if !(pos+neg > 0) {
+	nats, pos := at.boundScores(), at.classes[0]
+	if !(pos+at.classes[1] > 0) {
 		return 0
 	}
-	mean, variance := 0.0, 0.0
-	for k := range r.shapes {
-		m, v := r.shapes[k].describeRows(pos / (pos + neg))
-		mean, variance = mean+slope*m, variance+slope*slope*v
-	}
 	least := floats.Min(nats)
-	rows := make([]float64, 1+int(scoreGrid*(floats.Max(nats)-least))) // by public score, in steps of 1/scoreGrid nat
+	rows := make([][2][]float64, len(sums)) // by part, class, and public score in steps of 1/scoreGrid nat
 	for g, z := range nats {
-		rows[int(scoreGrid*(z-least))] += at.byClass[0][g] + at.byClass[1][g]
+		for class := range at.byClass {
+			to := &rows[of[g]][class]
+			if *to == nil {
+				*to = make([]float64, 1+int(scoreGrid*(floats.Max(nats)-least)))
+			}
+			(*to)[int(scoreGrid*(z-least))] += at.byClass[class][g]
+		}
 	}
 	off := func(shift float64) (sum float64) {
 		all := 0.0
 		for x := -normalReach; x <= normalReach; x += normalStep {
-			part := math.Exp(-x * x / 2)
-			all += part
-			from := least + 0.5/scoreGrid + mean + x*math.Sqrt(variance) + shift
-			for k, n := range rows {
-				if n > 0 {
-					sum += part * n / (1 + math.Exp(-from-float64(k)/scoreGrid))
+			weight := math.Exp(-x * x / 2)
+			all += weight
+			for part := range rows {
+				for class, rows := range rows[part] {
+					own := &sums[part][class]
+					from := least + 0.5/scoreGrid + slope*(own.mean+x*math.Sqrt(own.variance)) + shift
+					for k, n := range rows {
+						if n > 0 {
+							sum += weight * n / (1 + math.Exp(-from-float64(k)/scoreGrid))
+						}
+					}
 				}
 			}
 		}
@@ -369,25 +430,23 @@ func (sh *binaryShape) noteClasses(steps []float64) {
 	}
 }
 
-// describeRows is the mean and the variance of the steps over rows of which so many are positive.
-func (sh *binaryShape) describeRows(share float64) (mean, variance float64) {
-	square := 0.0
-	for class, of := range [2]float64{share, 1 - share} {
-		all := sumAll(sh.byClass[class]) + 1e-300
-		for b, w := range sh.byClass[class] {
-			mean += of * w / all * sh.steps[b]
-			square += of * w / all * sh.steps[b] * sh.steps[b]
-		}
+// describeRows is the mean and the variance of the steps over rows of a class.
+func (sh *binaryShape) describeRows(class int) (mean, variance float64) {
+	square, all := 0.0, sumAll(sh.byClass[class])+1e-300
+	for b, w := range sh.byClass[class] {
+		mean += w / all * sh.steps[b]
+		square += w / all * sh.steps[b] * sh.steps[b]
 	}
 	return mean, math.Max(0, square-mean*mean)
 }
 
 const (
-	mostShift   = 2.0 // nats
-	shiftSteps  = 20
-	scoreGrid   = 256
-	normalReach = 3.5 // standard deviations
-	normalStep  = 0.5
+	mostShift     = 2.0 // nats
+	partDeviation = 0.5 // of the mean of a part, in deviations of its class, and of its variance as a share
+	shiftSteps    = 20
+	scoreGrid     = 256
+	normalReach   = 3.5 // standard deviations
+	normalStep    = 0.5
 )
 
 // stretch multiplies the steps by slope. It does not remove the uncertainty about what the steps leave out.

@@ -473,7 +473,7 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	if w.plan.scope != dp.PrivateFeatures {
 		return
 	}
-	by := w.shift(l)
+	by := w.shift(l, c, x, parts, of, label)
 	for i := range w.full {
 		w.full[i] += by
 	}
@@ -506,33 +506,55 @@ func (w *twin) splitPublic(weight []float64, label []int) (of []int, parts []pub
 	return of, parts, middle
 }
 
-// shift moves the mean of all scores to the share of positive rows, if what a row's private columns add is normal with
-// the mean and the variance that they have over the rows of a label, and those over both.
-func (w *twin) shift(l shrink.Line) (by float64) {
-	positives, n := 0.0, float64(w.tab.Rows)
+// shift moves the mean of all scores to the share of positive rows, if what a row's private columns add is normal: with the
+// mean and the variance that they have over the rows of its label, moved to what cells of its part say as far as that is
+// above their noise.
+func (w *twin) shift(l shrink.Line, c *shrink.Cells, sums []float64, parts []publicPart, of, label []int) (by float64) {
+	positives := 0.0
 	for i := range w.tab.Rows {
 		if w.margin(1, i) > 0 {
 			positives++
 		}
 	}
-	mean, variance := 0.0, 0.0
+	var mean, variance [2]float64
 	for k, rows := range w.rows {
 		if rows == nil {
 			continue
 		}
-		both := make([]float64, len(rows))
-		for label, share := range []float64{positives / n, 1 - positives/n} {
-			of, all := make([]float64, len(rows)), 1e-300
+		for label := range mean {
+			of := make([]float64, len(rows))
 			for b, s := range w.early[k][1] {
 				of[b] = w.early[k][0][b] / (1 + math.Exp(s*float64(2*label-1)))
-				all += of[b]
 			}
-			for b := range of {
-				both[b] += share * of[b] / all
-			}
+			m, v := moments(w.sums(k), of)
+			mean[label], variance[label] = mean[label]+m, variance[label]+v
 		}
-		m, v := moments(w.sums(k), both)
-		mean, variance = mean+l.Slope*m, variance+l.Slope*l.Slope*v
+	}
+	means, variances := make([][2]float64, len(parts)), make([][2]float64, len(parts))
+	for k := range parts {
+		for label, all := range parts[k].totals {
+			m, v := mean[label], variance[label]
+			cells, noise := c.Positive, c.Noise.Positive
+			if label == 1 {
+				cells, noise = c.Negative, c.Noise.Negative
+			}
+			asked, unsure := 0.0, 0.0
+			for b := k; b < len(cells) && all > 0; b += len(parts) {
+				asked, unsure = asked+cells[b]*(sums[b]-m)/all, unsure+math.Pow(noise*(sums[b]-m)/all, 2)
+			}
+			if all > 0 {
+				m += asked * (v / 4) / (v/4 + unsure)
+			}
+			asked, unsure = 0, 0
+			for b := k; b < len(cells) && all > 0; b += len(parts) {
+				x := (sums[b]-m)*(sums[b]-m) - v
+				asked, unsure = asked+cells[b]*x/all, unsure+math.Pow(noise*x/all, 2)
+			}
+			if all > 0 {
+				v = math.Max(0, v+asked*(v*v/4)/(v*v/4+unsure))
+			}
+			means[k][label], variances[k][label] = l.Slope*m, l.Slope*l.Slope*v
+		}
 	}
 	normal := 0.0
 	for x := -3.5; x <= 3.5; x += 0.5 {
@@ -541,7 +563,8 @@ func (w *twin) shift(l shrink.Line) (by float64) {
 	for low, high := -2.0, 2.0; high-low > 1e-5; {
 		by = (low + high) / 2
 		expected := 0.0
-		for _, z := range w.start {
+		for i, z := range w.start {
+			mean, variance := means[of[i]][label[i]], variances[of[i]][label[i]]
 			for x := -3.5; x <= 3.5; x += 0.5 {
 				expected += math.Exp(-x*x/2) / normal / (1 + math.Exp(-(z + l.Shift + mean + x*math.Sqrt(variance) + by)))
 			}

@@ -228,7 +228,7 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 .PHONY: comparison
 comparison: ## the README's comparison with other libraries; DISCREET_DATASETS=FOLDER has the data, QUICK=1 tries it into out/comparison
 	@mkdir -p $(OUT)/comparison
-	@$(MAKE) --no-print-directory peers PEERS="rivals performance" $(if $(QUICK),BENCHMARKS=$(abspath $(OUT))/comparison \
+	@$(MAKE) --no-print-directory peers PEERS="rivals performance" $(if $(DISCREET_DATASETS),DISCREET_DATASETS="$(abspath $(DISCREET_DATASETS))") $(if $(QUICK),BENCHMARKS=$(abspath $(OUT))/comparison \
 		REPEATS=2 TABLES=Adult SIZES=10000 SECONDS=2)
 
 # A checkout of github.com/opendp/deployments-registry-data, whose check wants python3 with PyYAML,

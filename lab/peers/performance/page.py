@@ -86,7 +86,7 @@ def main():
         values[r["rows"], r["name"], r["what"]].append(r)
     sizes, repeats = sorted({r["rows"] for r in runs}), len({r["repeat"] for r in runs})
     version = importlib.metadata.version
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("diffprivlib", "interpret-core", "scikit-learn", "numpy", "pandas", "pyarrow"))
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("diffprivlib", "interpret-core", "scikit-learn", "numpy", "pandas", "pyarrow", "polars"))
     own = subprocess.run([discreet, "version"], check=True, capture_output=True, text=True).stdout.split("\n")[0]
     others = sorted(r["others"] for r in runs)
     loads = [r["load"] for r in runs]

@@ -31,7 +31,7 @@ hashes and never change. A training that is interrupted has spent its price.`,
 	}
 	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetForecastCommand(),
 		a.newBudgetHistoryCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand(),
-		a.newBudgetAppointCommand(), a.newBudgetAllotCommand(), a.newBudgetApproveCommand(),
+		a.newBudgetSignCommand(), a.newBudgetAppointCommand(), a.newBudgetAllotCommand(), a.newBudgetApproveCommand(),
 		a.newBudgetRefuseCommand(), a.newBudgetReportCommand())
 }
 

@@ -27,6 +27,7 @@ type budgetInit struct {
 	dataset, epsilon, delta, unit, why, parts string
 	cohortBy, key                             string
 	institution, institutionDelta             string
+	policy                                    commands.PolicyFlag
 }
 
 func (a *app) newBudgetInitCommand() *cobra.Command {
@@ -55,7 +56,8 @@ With --institution-epsilon all rows together have a total, too, for jobs that
 protect the institution. A training does not: after it nothing bounds what is
 told of all rows together.
 
-With --key the data set has an owner: see budget allot and budget appoint.`,
+With --key the data set has an owner: see budget allot and budget appoint. Name,
+total and approvers may come from a --policy.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
   discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6
   discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml
@@ -79,17 +81,29 @@ With --key the data set has an owner: see budget allot and budget appoint.`,
 	c.Flags().StringVar(&b.institutionDelta, "institution-delta", "0", "the total `δ` of the institution as a whole")
 	c.Flags().StringVar(&b.key, "key", "",
 		"the owner's key `file`: only keys with an allotment from the owner (budget allot) may then charge the data set")
+	b.policy.AddFlag(c)
 	cli.Reads(c, "parts", "key")
-	cli.Require(c, "ledger", "dataset", "epsilon")
+	cli.Require(c, "ledger")
+	c.MarkFlagsOneRequired("dataset", "policy")
+	c.MarkFlagsOneRequired("epsilon", "policy")
+	for _, name := range []string{"dataset", "epsilon", "delta"} {
+		c.MarkFlagsMutuallyExclusive("policy", name)
+	}
 	return c
 }
 
 func (b *budgetInit) declareDataset(ctx context.Context) error {
-	eps, err := dp.ParseEpsilon(b.epsilon)
+	allowed, err := b.policy.Read()
 	if err != nil {
-		return &cli.UsageError{Err: err}
+		return err
 	}
-	delta, err := dp.ParseDelta(b.delta)
+	total := dp.Price{}
+	if allowed != nil {
+		b.dataset = allowed.Data
+		total, err = allowed.Lifetime.Price()
+	} else if total.Epsilon, err = dp.ParseEpsilon(b.epsilon); err == nil {
+		total.Delta, err = dp.ParseDelta(b.delta)
+	}
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -119,9 +133,13 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = l.Declare(ctx,
-		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts,
-			CohortBy: b.cohortBy, Institution: institution, Owner: owner})
+	d := ledger.Dataset{Name: b.dataset, Epsilon: total.Epsilon, Delta: total.Delta, Unit: b.unit, Note: b.why, Parts: parts,
+		CohortBy: b.cohortBy, Institution: institution, Owner: owner}
+	if allowed != nil {
+		err = allowed.Declare(ctx, l, d)
+	} else {
+		err = l.Declare(ctx, d)
+	}
 	if err = errors.Join(err, l.Close()); err != nil {
 		return commands.AsRefusal(err)
 	}
@@ -132,7 +150,7 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 	if b.cohortBy != "" {
 		in = fmt.Sprintf("for each cohort by %s", b.cohortBy)
 	}
-	_, err = plaintext.Fprintf(b.Stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, eps, delta, in)
+	_, err = plaintext.Fprintf(b.Stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, total.Epsilon, total.Delta, in)
 	return err
 }
 

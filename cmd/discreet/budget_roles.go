@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"fmt"
@@ -16,8 +17,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 )
 
 // signedStep holds the flags of commands that add a signed entry.
@@ -25,7 +28,7 @@ type signedStep struct {
 	*app
 	ledger                      commands.LedgerFlag
 	dataset, key, public, until string
-	name, role, epsilon, delta  string
+	name, epsilon, delta        string
 	approval                    bool
 	job, reason                 string
 }
@@ -79,41 +82,85 @@ func (s *signedStep) member() (ed25519.PublicKey, error) {
 	return key, commands.AsRefusal(err)
 }
 
+func (a *app) newBudgetSignCommand() *cobra.Command {
+	var draft, key, out string
+	c := &cobra.Command{
+		Use:   "sign",
+		Short: "sign a project's policy",
+		Long: `Sign checks a project's policy (docs/verifying.md), replaces the public key files
+that it names by their keys, and adds the owner's signature as its last line.`,
+		Example: `  discreet budget sign --draft project.yaml --key owner --out policy.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			owner, err := keyfile.Read("budget sign", key)
+			if err != nil {
+				return err
+			}
+			text, err := openfile.Read(draft)
+			if err != nil {
+				return fmt.Errorf("budget: %w", err)
+			}
+			var signed bytes.Buffer
+			p, err := policy.SignProject(text, owner, func(file string) (ed25519.PublicKey, error) {
+				return keyfile.ReadOne("budget sign", "approve", file)
+			}, &signed)
+			if err != nil {
+				return fmt.Errorf("budget: %s: %w", draft, err)
+			}
+			if err := a.WriteFile(out, func(w io.Writer) error { _, err := w.Write(signed.Bytes()); return err }); err != nil {
+				return err
+			}
+			_, err = plaintext.Fprintf(a.Stdout, "signed policy number %d of %s\n", p.Number, p.Data)
+			return err
+		},
+	}
+	c.Flags().StringVar(&draft, "draft", "", "the policy `file`")
+	c.Flags().StringVar(&key, "key", "", "the key `file` of the owner")
+	c.Flags().StringVar(&out, "out", "", "the signed `file`")
+	cli.Reads(c, "draft", "key")
+	cli.Writes(c, "out")
+	cli.Require(c, "draft", "key", "out")
+	return c
+}
+
 func (a *app) newBudgetAppointCommand() *cobra.Command {
-	s := &signedStep{app: a}
+	var (
+		where   commands.LedgerFlag
+		allowed commands.PolicyFlag
+		key     string
+	)
 	c := &cobra.Command{
 		Use:   "appoint",
-		Short: "give a key the role of an approver, or of the owner",
-		Long: `Appoint lets a key approve and refuse requests for trainings on a data set. Only the
-owner appoints. A data set that was declared without an owner gets one with --role
-owner, whose own key signs that; an owner is never changed.`,
-		Example: `  discreet budget appoint --ledger l.db --dataset members --key owner --name officer --public officer.pub
-  discreet budget appoint --ledger l.db --dataset members --key owner --name owner --role owner`,
-	}
-	s.addFlags(c, "the owner")
-	s.addMember(c)
-	c.Flags().StringVar(&s.role, "role", string(ledger.Approver), "approver or owner, a `name`")
-	commands.CompleteFlag(c, "role", string(ledger.Approver), string(ledger.Owner))
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		switch role := ledger.Role(s.role); {
-		case role != ledger.Approver && role != ledger.Owner:
-			return cli.Refuse("budget", "role", "must be approver or owner", fmt.Sprintf("%.100q", s.role))
-		case role == ledger.Approver && s.public == "":
-			return cli.Refuse("budget", "public", "must be given: an approver's key is not the owner's", nil)
-		}
-		says := fmt.Sprintf("appointed %s as %s of %s", s.name, s.role, s.dataset)
-		return s.run(c.Context(), says, func(l *ledger.Ledger, key ed25519.PrivateKey, until time.Time) error {
-			member := key.Public().(ed25519.PublicKey)
-			if s.role != string(ledger.Owner) {
-				var err error
-				if member, err = s.member(); err != nil {
-					return err
-				}
+		Short: "give keys the roles that a project's policy names",
+		Long: `Appoint lets the keys that a policy names decide on requests for trainings on its
+data set until it ends. A data set without an owner gets one, the policy's signer,
+who is never changed.`,
+		Example: `  discreet budget appoint --ledger l.db --policy policy.yaml --key owner`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := allowed.Read()
+			if err != nil {
+				return err
 			}
-			return l.Appoint(c.Context(), key, ledger.Appointment{Dataset: s.dataset, Role: ledger.Role(s.role), Name: s.name,
-				Key: member, Until: until})
-		})
+			owner, err := keyfile.Read("budget appoint", key)
+			if err != nil {
+				return err
+			}
+			return where.UseLedger(c.Context(), func(l *ledger.Ledger) error {
+				names, err := p.Appoint(c.Context(), l, owner)
+				if err != nil {
+					return commands.AsRefusal(err)
+				}
+				_, err = plaintext.Fprintf(a.Stdout, "appointed %s for %s\n", strings.Join(names, ", "), p.Data)
+				return err
+			})
+		},
 	}
+	where.AddFlag(c)
+	allowed.AddFlag(c)
+	c.Flags().StringVar(&key, "key", "", "the key `file` of the owner")
+	cli.Reads(c, "key")
+	cli.Require(c, "ledger", "policy", "key")
 	return c
 }
 
@@ -126,8 +173,8 @@ func (a *app) newBudgetAllotCommand() *cobra.Command {
 together may cost. Parts and cohorts count as they do for the total, so an
 allotment renews with cohorts, too. Allotments must fit into the total together.
 With --needs-approval each training needs one (train --request, budget approve).
-A later allotment of the same key takes the place of the earlier one; what was
-charged to it stays charged. Only the owner allots.`,
+A later allotment of the same key replaces the earlier one; what was charged
+stays charged. Only the owner allots.`,
 		Example: `  discreet budget allot --ledger l.db --dataset members --key owner --name alice --public alice.pub \
     --epsilon 0.5 --until 2027-12-31 --needs-approval`,
 	}

@@ -26,6 +26,7 @@ type releaseFlags struct {
 	exports                 []string
 	notPrivate, anySource   bool
 	ledger                  commands.LedgerFlag
+	policy                  commands.PolicyFlag
 }
 
 func (a *app) newReleaseCommand() *cobra.Command {
@@ -43,10 +44,10 @@ Without --ledger the release states that it contains no ledger.
 A release names the commit of the program that made it. If the program cannot name
 one, nothing is signed without --any-source.
 
-An attack's report is exact and reveals the rows. A release contains one only with
---not-private. It is also written as a report of SACRO-ML.
+An attack's report is exact and reveals the rows: it needs --not-private. It is
+also written as a report of SACRO-ML.
 
-Readers of the archive run discreet verify. Keygen makes a key.`,
+Readers of the archive run discreet verify.`,
 		Example: `  discreet keygen --out k
   discreet release m.json --key k --out m.zip
   discreet release m.json --ledger l.db --key k --out m.zip --audit audit.json --export onnx --export sql`,
@@ -61,6 +62,7 @@ Readers of the archive run discreet verify. Keygen makes a key.`,
 	c.Flags().BoolVar(&r.anySource, "any-source", false, "sign although this program cannot name the commit that it was built from")
 	c.Flags().StringArrayVar(&r.exports, "export", nil, "add the model in a `format`: onnx, pmml or sql; may be repeated")
 	r.ledger.AddFlag(c)
+	r.policy.AddFlag(c)
 	cli.ReadsArguments(c)
 	cli.Reads(c, "key", "audit", "attack")
 	cli.Writes(c, "out")
@@ -90,12 +92,12 @@ func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 	for _, report := range []struct {
 		path string
 		into *[]byte
-	}{{r.audit, &p.Audit}, {r.attack, &p.Attack}} {
+	}{{r.audit, &p.Audit}, {r.attack, &p.Attack}, {r.policy.Path, &p.Policy}} {
 		if report.path == "" {
 			continue
 		}
 		if *report.into, err = openfile.Read(report.path); err != nil {
-			return fmt.Errorf("release: report: %w", err)
+			return fmt.Errorf("release: %w", err)
 		}
 	}
 	var archive []byte

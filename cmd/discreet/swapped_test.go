@@ -42,6 +42,11 @@ var reading = map[string]string{
 	"release --ledger":              with(releaseLine, "--ledger FILE"),
 	"release --anchors":             with(releaseLine, "--ledger l.db --anchors FILE"),
 	"verify FILE":                   "verify FILE --keys sign.pub",
+	"plan --policy":                 "plan --schema census.yaml --epsilon 1 --policy FILE",
+	"train --policy":                with(trainLine, withLedger+" --policy FILE"),
+	"party train --policy":          with(partyTrainLine, withLedger+" --policy FILE"),
+	"release --policy":              with(releaseLine, "--policy FILE"),
+	"verify --policy":               "verify r.zip --keys sign.pub --policy FILE",
 	"verify --keys":                 "verify r.zip --keys FILE",
 	"verify --schema":               "verify r.zip --keys sign.pub --schema FILE",
 	"predict --require-signed":      "predict --model r.zip --data census.csv --out p.csv --require-signed FILE",
@@ -78,10 +83,13 @@ var reading = map[string]string{
 	"train --key":               with(trainLine, withLedger+" --key FILE"),
 	"party train --key":         with(partyTrainLine, withLedger+" --key FILE"),
 	"budget init --key":         "budget init --ledger new.db --dataset d --epsilon 1 --key FILE",
-	"budget appoint --ledger":   "budget appoint --ledger FILE --dataset d --key k --name n --public k.pub",
-	"budget appoint --key":      "budget appoint --ledger l.db --dataset d --key FILE --name n --public k.pub",
-	"budget appoint --anchors":  "budget appoint --ledger l.db --dataset d --key k --name n --public k.pub --anchors FILE",
-	"budget appoint --public":   "budget appoint --ledger l.db --dataset d --key k --name n --public FILE",
+	"budget init --policy":      "budget init --ledger new.db --key sign --policy FILE",
+	"budget sign --draft":       "budget sign --draft FILE --key sign --out n.yaml",
+	"budget sign --key":         "budget sign --draft project.yaml --key FILE --out n.yaml",
+	"budget appoint --ledger":   "budget appoint --ledger FILE --key sign --policy project.signed",
+	"budget appoint --key":      "budget appoint --ledger l.db --key FILE --policy project.signed",
+	"budget appoint --anchors":  "budget appoint --ledger l.db --key sign --policy project.signed --anchors FILE",
+	"budget appoint --policy":   "budget appoint --ledger l.db --key sign --policy FILE",
 	"budget allot --ledger":     "budget allot --ledger FILE --dataset d --key k --name n --public k.pub --epsilon 0.1",
 	"budget allot --key":        "budget allot --ledger l.db --dataset d --key FILE --name n --public k.pub --epsilon 0.1",
 	"budget allot --anchors":    "budget allot --ledger l.db --dataset d --key k --name n --public k.pub --epsilon 0.1 --anchors FILE",
@@ -325,12 +333,14 @@ func scene(t testing.TB) string {
 		t.Fatal(err)
 	}
 	clinics := strings.NewReplacer("replace-one", "add-remove", "role: public", "role: private").Replace(string(census))
-	for name, text := range map[string]string{"clinics.yaml": clinics,
+	for name, text := range map[string]string{"clinics.yaml": clinics, "project.yaml": "version: 1\nnumber: 1\ndata: d\nunit: row\n" +
+		"training: {epsilon: \"1\"}\nlifetime: {epsilon: \"1\"}\nuntil: \"2099-12-31\"\n",
 		"sites.txt": server + " " + keys[0] + " x\n" + server + " " + keys[1] + " y\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	tell(t, strings.Fields("budget sign --draft project.yaml --key sign --out project.signed"))
 	tell(t, strings.Fields(strings.ReplaceAll(siteInitLine, "n.yaml", "policy.yaml")))
 	if said := tell(t, strings.Fields("site sign --policy policy.yaml --key own.pem --out signed.yaml")); said != "signed policy number 1 of site x\n" {
 		t.Fatal(said)

@@ -22,8 +22,8 @@ func TestTutorials(t *testing.T) {
 	}{
 		"../README.md": {nil, 5},
 		"tutorial.md":  {map[string]string{"yaml": "people.yaml"}, 14},
-		"verifying.md": {map[string]string{"yaml": "people.yaml"}, 11},
-		"cohorts.md":   {map[string]string{"yaml": "members.yaml", "csv": "members.csv"}, 18},
+		"verifying.md": {map[string]string{"yaml": "project.yaml"}, 14},
+		"cohorts.md":   {map[string]string{"yaml": "members.yaml", "csv": "members.csv", "yml": "project.yaml"}, 18},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "../README.md" {
@@ -46,7 +46,7 @@ func followPage(t *testing.T, name string, files map[string]string, least int) {
 	for _, block := range strings.Split("\n"+string(page), "\n```")[1:] {
 		kind, text, _ := strings.Cut(block, "\n")
 		switch kind {
-		case "yaml", "csv":
+		case "yaml", "yml", "csv":
 			if err := os.WriteFile(filepath.Join(dir, files[kind]), []byte(text+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/ground/build"
 	"github.com/discreet-dp/discreet/internal/ground/keyfile"
@@ -18,6 +19,7 @@ import (
 
 func (a *app) newVerifyCommand() *cobra.Command {
 	keys, schemaFile, asJSON := "", "", false
+	var allowed commands.PolicyFlag
 	c := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "check a release: its signature, its files and their numbers",
@@ -29,8 +31,7 @@ schema's file that was approved with the one that the training was given.
 
 It fails with exit code 1 at the first thing that is wrong. With --json it prints
 who signed and what the model states. It reads no ledger and no row. The page
-docs/verify.html makes the same checks in a browser, but does not compare the
-card, the statement and the exports with those that this program writes.`,
+docs/verify.html checks the bytes, signature and numbers in a browser.`,
 		Example: `  discreet verify m.zip --keys trusted.pub
   discreet verify m.zip --keys trusted.pub --schema approved.yaml`,
 		Args: cobra.ExactArgs(1),
@@ -60,6 +61,15 @@ card, the statement and the exports with those that this program writes.`,
 					return fmt.Errorf("%w (file %s)", err, args[0])
 				}
 			}
+			p, err := allowed.Read()
+			if err != nil {
+				return err
+			}
+			if p != nil {
+				if err := v.ComparePolicy(p); err != nil {
+					return fmt.Errorf("%w (file %s)", err, args[0])
+				}
+			}
 			if asJSON {
 				return cli.WriteJSON(a.Stdout, v)
 			}
@@ -69,6 +79,7 @@ card, the statement and the exports with those that this program writes.`,
 	}
 	c.Flags().StringVar(&keys, "keys", "", "the `file` of the public keys that you trust, in PEM, one or several")
 	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` that was approved: the model must have been trained with it")
+	allowed.AddFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cli.ReadsArguments(c)
 	cli.Reads(c, "keys", "schema")

@@ -28,6 +28,7 @@ type plan struct {
 	cohorts []string
 	invent  bool
 	share   float64
+	policy  PolicyFlag
 }
 
 func (a *App) NewPlanCommand() *cobra.Command {
@@ -69,6 +70,7 @@ This costs no budget.`,
 		"plan for one part: the rows with this `value` in the column that the schema names as parts:")
 	c.Flags().StringSliceVar(&p.cohorts, "cohorts", nil,
 		"plan for some cohorts of the data set: their `names`, in a list with commas")
+	p.policy.AddFlag(c)
 	cli.Reads(c, "schema")
 	cli.Require(c, "schema")
 	return c
@@ -91,7 +93,11 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	s, err := schema.Load(p.schema)
+	s, text, err := LoadSchema(p.schema)
+	if err != nil {
+		return err
+	}
+	allowed, err := p.policy.Read()
 	if err != nil {
 		return err
 	}
@@ -107,6 +113,9 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		return AsUsageError(err)
 	}
 	q := forecast.Quote{Quote: req.Quote(s, pl, sizes)}
+	if allowed != nil {
+		q.Policy = allowed.Judge(train.PolicyFacts(s, text, pl.Terms().Price, Clock()))
+	}
 	if q.Budget, err = p.findRemainder(c, s, pl.Terms().Price); err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type trainFlags struct {
 	master  string
 	submit  string
 	checks  Checks
+	policy  PolicyFlag
 	party   bool // everything in the table is to be protected
 	Charging
 }
@@ -54,8 +55,7 @@ this. The noise is fresh in every run and cannot be reproduced. If a training is
 interrupted, it writes no model.
 
 If nobody has run discreet schema check on the table with this schema, train says
-so in one line, and with --require-check it refuses. What a check found does not
-matter, only that it was run (docs/schema.md).
+so, and with --require-check it refuses, whatever was found (docs/schema.md).
 
 With --part it reads only the rows of one part: the rows with that value in the
 column that the schema declares as parts:. The prices of trainings on different
@@ -121,7 +121,8 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&t.key, "key", "", "the analyst's key `file`, if the data set has an owner")
 	c.Flags().StringVar(&t.purpose, "request", "",
 		"do not train but ask for an approval: the training's `purpose`, on one line")
-	cli.AddSection(c, Counting, "key", "request")
+	t.policy.AddFlag(c)
+	cli.AddSection(c, Counting, "key", "request", "policy")
 	cli.Reads(c, "data", "schema", "key")
 	cli.WritesResult(c, "model")
 	cli.Require(c, "data", "schema", "model")
@@ -169,9 +170,16 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 			return &cli.UsageError{Err: err}
 		}
 	}
+	allowed, err := t.policy.Read()
+	if err != nil {
+		return err
+	}
+	if allowed != nil && allowed.Check {
+		t.checks.Require = true
+	}
 	run := &train.Training{
 		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Cohorts: t.cohorts,
-		Exceed: t.exceed,
+		Exceed: t.exceed, Policy: allowed, Now: Clock(),
 		Output: train.Output{Path: t.model, Force: t.Force()}, Say: t.Say,
 	}
 	run.Rows = &train.RowSource{Engine: t.engine, Files: t.data, Options: dataset.Options{Stdin: t.Stdin},
@@ -198,6 +206,7 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	if err := t.checks.Ask(c, t.App, s, t.schema, t.data); err != nil {
 		return err
 	}
+	run.Checked = t.checks.Require
 	if err := cli.CheckWritable(t.model); err != nil { // a lost model has spent its epsilon too
 		return fmt.Errorf("%s: model %w", c.Name(), err)
 	}

@@ -27,10 +27,11 @@ const (
 	AuditName       = "audit.json"
 	AttackName      = "attack.json"
 	SacroName       = "sacro.json"
+	PolicyName      = "policy.yaml"
 )
 
 var names = append([]string{AttestationName, ModelName, StatementName, CardName, SchemaName, LedgerName, AuditName,
-	AttackName, SacroName}, exportNames()...)
+	AttackName, SacroName, PolicyName}, exportNames()...)
 
 // ExportFormats lists the formats for other systems in which a release may hold the model.
 func ExportFormats() []string { return []string{"onnx", "pmml", "sql"} }

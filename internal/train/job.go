@@ -42,11 +42,15 @@ type configuration struct {
 	Exceed  bool              `json:"exceed_max_epsilon"`
 	Schema  string            `json:"schema_sha256"`
 	Data    []string          `json:"data"`
+	Policy  string            `json:"policy_sha256,omitempty"`
 }
 
 // openJob looks the training up in its ledger.
 func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
 	if err := t.findCohorts(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.askPolicy(ctx); err != nil {
 		return nil, err
 	}
 	asked, err := t.describeJob()
@@ -79,6 +83,9 @@ func (t *Training) describeJob() (ledger.Request, error) {
 	config := configuration{Learner: t.Request.Name, Epsilon: t.Request.Price.Epsilon, Delta: t.Request.Price.Delta,
 		Part: t.Part, Cohorts: t.Cohorts, Options: t.Request.given, Exceed: t.Exceed,
 		Schema: fmt.Sprintf("%x", sha256.Sum256(t.SchemaText)), Data: t.Data}
+	if t.Policy != nil {
+		config.Policy = t.Policy.Digest
+	}
 	if config.Options == nil {
 		config.Options = map[string]string{}
 	}

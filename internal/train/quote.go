@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -27,6 +28,8 @@ type Quote struct {
 	Bill    []dp.Event `json:"bill"`
 	// Excess explains why a training would refuse the price; nil if it would not.
 	Excess *string `json:"excess"`
+	// Policy are the criteria of a project's policy, applied to the plan; none without one.
+	Policy []policy.Criterion `json:"policy,omitempty"`
 	// Warnings are reasons not to train like this; a training says them, too.
 	Warnings []string     `json:"warnings,omitempty"`
 	Budget   *Remainder   `json:"budget,omitempty"`
@@ -73,6 +76,12 @@ func (q *Quote) WriteText(w io.Writer, words func(dp.Step) string) error {
 	}
 	if q.Excess != nil {
 		fmt.Fprintf(&b, "\ntrain refuses this: %s\n", *q.Excess)
+	}
+	if q.Policy != nil {
+		b.WriteString("\npolicy:\n")
+	}
+	for _, c := range q.Policy {
+		fmt.Fprintf(&b, "  %s\n", c)
 	}
 	if q.Samples != nil {
 		fmt.Fprintf(&b, "\n%s", q.Samples)

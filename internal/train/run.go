@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -34,6 +36,11 @@ type Training struct {
 	// Cohorts are the cohorts of the ledger's data set to read; none for all rows.
 	Cohorts []string
 	Exceed  bool // the price may exceed the schema's limits; the model records it
+	// Policy is the custodian's, nil for none; Now is the day that it judges, and Checked that schema check has read the
+	// table as it is now.
+	Policy  *policy.Project
+	Now     time.Time
+	Checked bool
 	// Read reads the table. It is called once, after every check that needs no rows, and not at all if
 	// the job already has a result.
 	Read func(ctx context.Context) (*dataset.Table, error)
@@ -50,6 +57,7 @@ type Training struct {
 
 	plan     learn.Plan // made by Check, and completed by completePlan; what is charged is what is fitted
 	excess   string
+	facts    *policy.Facts
 	cohortBy string // the column of cohorts that the ledger declares; "" without Cohorts
 }
 
@@ -96,6 +104,10 @@ func (t *Training) Check() error {
 		return err
 	}
 	t.plan = pl
+	if err := t.checkPolicy(); err != nil {
+		t.plan = nil
+		return err
+	}
 	return nil
 }
 
@@ -265,6 +277,9 @@ func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Mod
 // completePlan adds to the plan the number of rows, or of persons, where it is public. Before rows are
 // read it is not known, and the plan is made without it to be refused or afforded.
 func (t *Training) completePlan(units int) (err error) {
+	if err := t.checkRows(units); err != nil {
+		return err
+	}
 	if t.Schema.Relation == dp.ReplaceOne { // elsewhere the number is private
 		t.plan, err = t.Request.Plan(t.Schema, units)
 	}

@@ -7,16 +7,20 @@ package train
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -26,7 +30,7 @@ import (
 // nothing that is released. A field that is not here fails the test.
 var otherTraining = map[string]func(*testing.T, *Training){
 	"Op": nil, "Read": nil, "Rows": nil, "Output": nil, "Job": nil, "Account": nil, "Say": nil, "plan": nil, "excess": nil,
-	"cohortBy": nil, "FromLedger": nil,
+	"cohortBy": nil, "FromLedger": nil, "Now": nil, "Checked": nil, "facts": nil,
 
 	"Request":    func(t *testing.T, tr *Training) { tr.Request = requestOf(t, "erm", "1") },
 	"Schema":     func(t *testing.T, tr *Training) { tr.Schema = editSchema(t, tr) },
@@ -34,6 +38,7 @@ var otherTraining = map[string]func(*testing.T, *Training){
 	"Data":       func(t *testing.T, tr *Training) { tr.Data = append(slices.Clone(tr.Data), tr.Data[0]) },
 	"Part":       func(t *testing.T, tr *Training) { tr.Part = "coast" },
 	"Cohorts":    func(t *testing.T, tr *Training) { tr.Cohorts = []string{"2027-01"} },
+	"Policy":     func(t *testing.T, tr *Training) { tr.Policy, tr.Now = policyOf(t), time.Unix(1_790_000_000, 0) },
 	"Exceed":     func(t *testing.T, tr *Training) { tr.Exceed = true },
 
 	"Request.Learner":   func(t *testing.T, tr *Training) { tr.Request.Learner = requestOf(t, "erm", "1").Learner },
@@ -54,6 +59,43 @@ func editSchema(t *testing.T, tr *Training) *schema.Schema {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// Where the number of rows is public, a training counts them before it charges.
+func TestRowsAreCountedWhereTheyArePublic(t *testing.T) {
+	ctx, folder := context.Background(), t.TempDir()
+	l, spent := newLedger(t, ctx, folder)
+	for minimum, refused := range map[int]bool{200: false, 201: true} {
+		s := census.Schema()
+		before, allowed := spent(), policyOf(t)
+		allowed.Rows = policy.Rows{Minimum: minimum, Declared: 1000}
+		_, err := (&Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: s, SchemaText: censusText(t, s),
+			Read:   func(context.Context) (*dataset.Table, error) { return censustest.Table(1, 200), nil },
+			Policy: allowed, Now: time.Unix(1_790_000_000, 0), Job: &Job{Ledger: l, Dataset: "people"}}).Run(ctx)
+		_, is := errors.AsType[*policy.Refused](err)
+		if is != refused || refused == (err == nil) || refused == (spent() != before) {
+			t.Errorf("at least %d of 200 rows: %v", minimum, err)
+		}
+	}
+}
+
+// policyOf is a policy that allows what the tests of terms ask.
+func policyOf(t *testing.T) *policy.Project {
+	t.Helper()
+	_, officer, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := policy.SignProject([]byte("version: 1\nnumber: 1\ndata: people\nunit: row\ntraining: {epsilon: \"9\"}\n"+
+		"lifetime: {epsilon: \"99\"}\nuntil: \"2099-12-31\"\n"), officer, nil, &b); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.ParseProject(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // A training that differs in any one field, and has the ID of one that has a model, is refused: it

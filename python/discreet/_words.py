@@ -29,7 +29,6 @@ _PHRASES = [(re.compile(pattern), words) for pattern, words in (
     (r"one entry per column of the file, in file order, the label among them", "one entry per column of X, and the label"),
     (r"discreet schema init writes a template", "draft_schema writes a template"),
     (r": the same command with --request PURPOSE", " with discreet train"),
-    (r"discreet budget appoint --role owner", "discreet budget appoint"),
 )]
 
 #: A flag, and its value if that is a number or a placeholder; or a quoted text, which is left as it is.

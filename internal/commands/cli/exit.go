@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
@@ -64,6 +65,9 @@ func exitCode(err error) int {
 		return ExitBudget
 	}
 	if _, ok := errors.AsType[*ledger.Denied](err); ok {
+		return ExitBudget
+	}
+	if _, ok := errors.AsType[*policy.Refused](err); ok {
 		return ExitBudget
 	}
 	if c, ok := errors.AsType[*ledger.Conflict](err); ok && (c.State == ledger.Requested || c.State == ledger.Refused) {

@@ -25,7 +25,7 @@ var stepWords = [dp.StepKinds]string{
 	dp.StartAnew:       "job {name} ended without a result and is never drawn again: with --job {name} the same command is refused and costs nothing; under another job it pays again",
 	dp.RefundJob:       "discreet budget recover refunds it",
 	dp.CloseJob:        "discreet budget recover closes it",
-	dp.AppointOwner:    "discreet budget appoint --role owner appoints one",
+	dp.AppointOwner:    "discreet budget appoint appoints the one that signed the policy",
 	dp.AllotBudget:     "the data set's owner gives one with discreet budget allot",
 	dp.SignTraining:    "give --key",
 	dp.RequestTraining: "file the request first: the same command with --request PURPOSE",

@@ -112,6 +112,16 @@ func (k Kind) Open(text []byte, key ed25519.PublicKey) (body []byte, ok bool) {
 	return body, key != nil && ed25519.Verify(key, k.text(body), signature)
 }
 
+// signerOf returns the key that a text names as its signer, nil if it names none.
+func signerOf(text []byte) ed25519.PublicKey {
+	body, _ := cut(text)
+	words, _, _ := strings.Cut(strings.TrimPrefix(string(text[len(body):]), signedBy), ": ")
+	if key, err := hex.DecodeString(words); err == nil && len(key) == ed25519.PublicKeySize {
+		return key
+	}
+	return nil
+}
+
 // cut separates the last line of a text if it is a signature.
 func cut(text []byte) (body, signature []byte) {
 	at := bytes.LastIndex(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) + 1
@@ -129,12 +139,7 @@ func cut(text []byte) (body, signature []byte) {
 // ReadSigned reads a policy's file, without its signature. The key must have signed it; without a key it need not be
 // signed.
 func (k Kind) ReadSigned(path string, key ed25519.PublicKey) (body []byte, err error) {
-	f, err := openfile.Regular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, yamltext.MaxBytes+1))
+	text, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +148,15 @@ func (k Kind) ReadSigned(path string, key ed25519.PublicKey) (body []byte, err e
 		return nil, fmt.Errorf("%s must be signed by the officer's key, and unchanged since", path)
 	}
 	return body, nil
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := openfile.Regular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, yamltext.MaxBytes+1))
 }
 
 // Digest is the digest of a policy's text without its signature.

@@ -10,12 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/keyfile"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -49,6 +52,8 @@ type Card struct {
 	Limit   string `json:"limit_of_one_training,omitempty" yaml:"limit_of_one_training,omitempty"`
 	Entry   *Entry `json:"ledger,omitempty" yaml:"ledger,omitempty"`
 	Audit   *Audit `json:"audit,omitempty" yaml:"audit,omitempty"`
+	// Policy is the record of the policy that was applied; nil for none.
+	Policy *Policy `json:"policy,omitempty" yaml:"policy,omitempty"`
 
 	// About is what the organisation states about the model; nil if it gave nothing.
 	About About `json:"about,omitempty" yaml:"about,omitempty"`
@@ -97,6 +102,14 @@ type Audit struct {
 	Confidence float64 `json:"confidence" yaml:"confidence"`
 	Runs       int     `json:"runs" yaml:"runs"`
 	Verdict    string  `json:"verdict" yaml:"verdict"`
+}
+
+// Policy is a project's policy, and what became of each of its criteria.
+type Policy struct {
+	Number   int64              `json:"number" yaml:"number"`
+	Digest   string             `json:"sha256" yaml:"sha256"` // of its text without the signature
+	Signer   string             `json:"signed_by" yaml:"signed_by"`
+	Criteria []policy.Criterion `json:"criteria" yaml:"criteria"`
 }
 
 // Of returns the card of a model whose file has these bytes.
@@ -240,6 +253,28 @@ func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
 	e.Left, e.Note, e.SetAt = PriceWords(b[0].Left, b[0].LeftDelta), b[0].Note, declared[e.Dataset]
 	c.Entry = &e
 	return nil
+}
+
+// ApplyPolicy adds the record of a policy, by what f knows of the model's training.
+func (c *Card) ApplyPolicy(p *policy.Project, f policy.Facts) {
+	f.Price, f.Schema, f.Unit = dp.Price{Epsilon: c.privacy.Epsilon, Delta: c.privacy.Delta}, c.SchemaFile, policy.Row
+	if c.protectsMore() {
+		f.Unit = policy.Person
+	}
+	if f.Public = slices.Clone(c.Public); c.LabelRole == string(schema.Public) {
+		f.Public = append(f.Public, c.Predicts)
+	}
+	switch c.privacy.Scope {
+	case dp.WholeRow, dp.Party:
+		f.Public = nil
+	case dp.LabelOnly:
+		f.Public = append(f.Public, c.Private...)
+	}
+	if c.Audit != nil {
+		f.Audited = &policy.Shown{Met: c.Audit.Subject == c.Learner && c.Audit.Verdict == "not refuted",
+			Words: c.Audit.Subject + ": " + c.Audit.Verdict}
+	}
+	c.Policy = &Policy{p.Number, p.Digest, keyfile.ID(p.Signer), p.Judge(&f)}
 }
 
 // PriceWords formats a price as in Entry.

@@ -95,6 +95,7 @@ func (c *Card) sections() []section {
 	}
 	return append(list,
 		section{"Budget ledger", c.describeCount()},
+		section{"Policy", c.describePolicy()},
 		section{"Who is responsible", c.describeResponsible()},
 		section{"What this card does not cover", []line{
 			{"Accuracy", []string{"How well the model predicts, and for whom. An evaluation measures it on " +
@@ -263,6 +264,20 @@ func (c *Card) describeCount() []line {
 	}
 	if c.Limit != "" {
 		lines = append(lines, line{"Limit", []string{c.Limit}})
+	}
+	return lines
+}
+
+// describePolicy is the record of each criterion that was applied.
+func (c *Card) describePolicy() []line {
+	p := c.Policy
+	if p == nil {
+		return []line{{"Not given", []string{"No policy was applied to this model, or none was given to this card."}}}
+	}
+	lines := []line{{"Policy", []string{fmt.Sprintf("Number %d, SHA-256 %s, signed by key %s.", p.Number, p.Digest, p.Signer)}}}
+	for _, k := range p.Criteria {
+		lines = append(lines, line{k.Clause, []string{fmt.Sprintf("It asks: %s. Found: %s. %s.", k.Asks, k.Found,
+			strings.ToUpper(string(k.Outcome[:1]))+string(k.Outcome[1:]))}})
 	}
 	return lines
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/export"
 	"github.com/discreet-dp/discreet/internal/release"
@@ -36,6 +37,7 @@ type Params struct {
 	Audit   []byte         // output of audit --json; nil for none
 	Attack  []byte         // output of attack --json; nil for none
 	Exports []string       // formats
+	Policy  []byte         // a project's signed policy; nil for none
 }
 
 // Make makes a signed release of a model file.
@@ -62,13 +64,16 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 		}
 		said.Trained = c.Entry.At
 	}
+	if err := p.applyPolicy(ctx, c); err != nil {
+		return nil, err
+	}
 	files, err := write(m, c, p.Exports)
 	if err != nil {
 		return nil, err
 	}
 	files = append(files, release.File{Name: release.ModelName, Data: file})
 	for _, f := range []release.File{{Name: release.LedgerName, Data: entries}, {Name: release.AuditName, Data: p.Audit},
-		{Name: release.AttackName, Data: p.Attack}} {
+		{Name: release.AttackName, Data: p.Attack}, {Name: release.PolicyName, Data: p.Policy}} {
 		if f.Data != nil {
 			files = append(files, f)
 		}
@@ -90,6 +95,29 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 		_, err = Judge(r, p.Program)
 	}
 	return archive, err
+}
+
+// shownLater is what a policy may ask of a training without a release being able to show it.
+const shownLater = "check"
+
+// applyPolicy refuses a model that the policy does not allow to be released, and records the criteria on the card.
+func (p *Params) applyPolicy(ctx context.Context, c *card.Card) error {
+	if p.Policy == nil {
+		return nil
+	}
+	allowed, err := policy.ParseProject(p.Policy)
+	switch {
+	case err != nil:
+		return fmt.Errorf("release: policy: %w", err)
+	case p.Ledger == nil:
+		return dp.Refuse("release", "ledger", "must be given: the policy has a total", nil)
+	}
+	f := policy.Facts{Day: p.Now}
+	if err := allowed.FindLedger(ctx, p.Ledger, c.Entry.Dataset, c.Entry.Job, &f); err != nil {
+		return err
+	}
+	c.ApplyPolicy(allowed, f)
+	return allowed.Refuse("release", c.Policy.Criteria, shownLater)
 }
 
 // addReports adds the result of an audit to the card or, if there is none, the result of an attack.

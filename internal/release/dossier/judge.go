@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ground/keyfile"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/card"
@@ -20,23 +21,25 @@ import (
 
 // Verdict lists what was checked in a release whose files are consistent.
 type Verdict struct {
-	Verified  bool        `json:"verified"` // always true: an inconsistent release has no verdict
-	Signer    string      `json:"signed_by"`
-	Program   string      `json:"made_by"`
-	Made      string      `json:"made_at"`
-	Trained   string      `json:"trained_at,omitempty"`
-	Learner   string      `json:"learner"`
-	Predicts  string      `json:"predicts"`
-	Dataset   string      `json:"data_set"`
-	Epsilon   json.Number `json:"epsilon"`
-	Delta     json.Number `json:"delta"`
-	Protected string      `json:"protected"`
-	Checksum  string      `json:"model_sha256"`
-	Schema    string      `json:"schema_file_sha256,omitempty"` // of the schema's file as it was given to the training
-	Ledger    *card.Entry `json:"ledger,omitempty"`
-	Approved  bool        `json:"schema_is_the_one_given,omitempty"`
-	Rewritten bool        `json:"texts_rewritten"` // this program made the same texts and exports again
-	Files     []string    `json:"files"`
+	Verified  bool         `json:"verified"` // always true: an inconsistent release has no verdict
+	Signer    string       `json:"signed_by"`
+	Program   string       `json:"made_by"`
+	Made      string       `json:"made_at"`
+	Trained   string       `json:"trained_at,omitempty"`
+	Learner   string       `json:"learner"`
+	Predicts  string       `json:"predicts"`
+	Dataset   string       `json:"data_set"`
+	Epsilon   json.Number  `json:"epsilon"`
+	Delta     json.Number  `json:"delta"`
+	Protected string       `json:"protected"`
+	Checksum  string       `json:"model_sha256"`
+	Schema    string       `json:"schema_file_sha256,omitempty"` // of the schema's file as it was given to the training
+	Ledger    *card.Entry  `json:"ledger,omitempty"`
+	Policy    *card.Policy `json:"policy,omitempty"`
+	Approved  bool         `json:"schema_is_the_one_given,omitempty"`
+	Agreed    bool         `json:"policy_is_the_one_given,omitempty"`
+	Rewritten bool         `json:"texts_rewritten"` // this program made the same texts and exports again
+	Files     []string     `json:"files"`
 
 	m *model.Model
 }
@@ -83,9 +86,12 @@ func Judge(r *release.Release, program string) (*Verdict, error) {
 	} else if said.Card.Entry != nil || said.Trained != "" {
 		return nil, notFitting("the card must not name a ledger whose entries are not in the release")
 	}
+	if err := checkPolicy(r.File(release.PolicyName), c, said.Card, made); err != nil {
+		return nil, err
+	}
 	v := &Verdict{Verified: true, Program: said.Program, Made: said.Made, Trained: said.Trained, Learner: c.Learner,
 		Predicts: c.Predicts, Dataset: c.Dataset, Epsilon: c.Epsilon, Delta: c.Delta, Protected: c.Protected,
-		Checksum: c.Checksum, Schema: c.SchemaFile, Ledger: c.Entry, Rewritten: sameVersion(said.Program, program), m: m}
+		Checksum: c.Checksum, Schema: c.SchemaFile, Ledger: c.Entry, Policy: c.Policy, Rewritten: sameVersion(said.Program, program), m: m}
 	if r.Signer != nil {
 		v.Signer = keyfile.ID(r.Signer)
 	}
@@ -107,6 +113,48 @@ func (v *Verdict) CompareSchema(file []byte) error {
 		return notFitting("the schema's file must be the one that the training was given, of SHA-256 %s: this one has %s", v.Schema, sum)
 	}
 	v.Approved = true
+	return nil
+}
+
+// checkPolicy applies the release's policy again, to what the release shows. Who approved, and that the table was
+// checked, only the ledger shows, so that the card is taken by its word.
+func checkPolicy(text []byte, c, said *card.Card, made time.Time) error {
+	switch {
+	case text == nil && said.Policy == nil:
+		return nil
+	case text == nil || said.Policy == nil || c.Entry == nil:
+		return notFitting("a policy must be in the release and on its card, with the ledger's entries")
+	}
+	allowed, err := policy.ParseProject(text)
+	if err != nil {
+		return notFitting("the policy %v", err)
+	}
+	total, err := card.ReadPriceWords(c.Entry.Total)
+	if err != nil {
+		return err
+	}
+	c.ApplyPolicy(allowed, policy.Facts{Day: made, Data: &c.Entry.Dataset, Total: &total})
+	for i, k := range c.Policy.Criteria {
+		if j := said.Policy.Criteria; i < len(j) && k.Outcome == policy.NotShown && j[i].Clause == k.Clause && j[i].Asks == k.Asks &&
+			plaintext.Is(j[i].Found) {
+			c.Policy.Criteria[i] = j[i]
+		}
+	}
+	if allowed.Refuse("verify", c.Policy.Criteria, shownLater) != nil {
+		return notFitting("the model must be one that the release's policy allows")
+	}
+	return nil
+}
+
+// ComparePolicy refuses a policy that is not the one that the release cites.
+func (v *Verdict) ComparePolicy(p *policy.Project) error {
+	switch {
+	case v.Policy == nil:
+		return notFitting("the release must cite a policy to compare: it cites none")
+	case v.Policy.Digest != p.Digest || v.Policy.Signer != keyfile.ID(p.Signer):
+		return notFitting("the policy must be the one that the release cites, number %d of SHA-256 %s", v.Policy.Number, v.Policy.Digest)
+	}
+	v.Agreed = true
 	return nil
 }
 

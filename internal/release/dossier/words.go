@@ -58,6 +58,16 @@ func (v *Verdict) provedWords() (lines []string) {
 	if v.Approved {
 		lines = append(lines, "The model names the schema's file that you gave, of SHA-256 "+v.Schema+".")
 	}
+	if p := v.Policy; p != nil {
+		which := ""
+		if v.Agreed {
+			which = ", which is the one that you gave"
+		}
+		lines = append(lines, fmt.Sprintf("The release cites policy number %d, signed by key %s%s:", p.Number, p.Signer, which))
+		for _, k := range p.Criteria {
+			lines = append(lines, k.String())
+		}
+	}
 	if v.Rewritten {
 		lines = append(lines, "This program, given the model, writes the same card, statement and exports, to the last byte.")
 	} else {
@@ -77,6 +87,9 @@ func (v *Verdict) unprovedWords(words func(dp.Step) string) (lines []string) {
 	if e := v.Ledger; e != nil {
 		lines = append(lines, fmt.Sprintf("That the ledger still has this entry. Its holder shows it with %s",
 			words(dp.Step{Kind: dp.VerifyLedger, Name: fmt.Sprintf("%d:%s", e.HeadSeq, e.HeadHash)})))
+	}
+	if v.Policy != nil {
+		lines = append(lines, "Who approved the training, and that its table was checked. The holder of the ledger states it.")
 	}
 	if slices.Contains(v.Files, release.AuditName) || slices.Contains(v.Files, release.AttackName) {
 		lines = append(lines, "That the reports of audits and attacks are of runs that were made. Only "+

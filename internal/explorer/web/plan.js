@@ -6,7 +6,8 @@ import { app, engine, finished } from "./app.js";
 import { Engine } from "./engine.js";
 import { drawForecast, drawShare, figure } from "./charts.js";
 
-const pair = [new Engine(), new Engine()]; // invented tables take seconds each: two threads beside the one that answers
+// Invented tables take seconds each: two threads beside the one that answers, or more where there are processors.
+const crew = Array.from({ length: Math.max(2, Math.min(4, (navigator.hardwareConcurrency ?? 2) - 1)) }, () => new Engine());
 const range = [0.01, 10];
 let turn = 0;
 
@@ -62,7 +63,7 @@ function showForecast() {
 }
 
 async function draw() {
-  const around = Number(app.state.epsilon), all = [around, 1, 0.1, 0.3, 3, 0.03, 10, 0.01].filter((e, i, a) => e > 0 && a.indexOf(e) === i);
+  const around = Number(app.state.epsilon), all = [10, 3, around, 1, 0.3, 0.1, 0.03, 0.01].filter((e, i, a) => e > 0 && a.indexOf(e) === i);
   const common = { ...args(), positives: Number(app.state.positives) / 100, strength: Number(app.state.strength) };
   app.state.forecast = [];
   $("draw").disabled = true;
@@ -75,8 +76,9 @@ async function draw() {
     $("drawn").textContent = `${app.state.forecast.length} of ${all.length} points`;
     showForecast();
   };
-  const halves = [0, 1].map(h => pair[h].call("forecast", { ...common, epsilons: all.filter((_, i) => i % 2 === h) }, add).then(r => r.points.forEach(add)));
-  const done = await Promise.allSettled(halves), bad = done.find(d => d.reason && !d.reason.cancelled);
+  // The dearest first, one for each thread: with less noise the learner has more to do.
+  const shares = crew.map((e, h) => [e, all.filter((_, i) => i % crew.length === h)]).filter(([, epsilons]) => epsilons.length);
+  const done = await Promise.allSettled(shares.map(([e, epsilons]) => e.call("forecast", { ...common, epsilons }, add).then(r => r.points.forEach(add)))), bad = done.find(d => d.reason && !d.reason.cancelled);
   if (bad) complain($("plan-error"), bad.reason);
   $("drawn").textContent = done.some(d => d.reason) ? "Stopped." : `Done: ${app.state.forecast.length} points.`;
   $("draw").disabled = false;
@@ -85,7 +87,7 @@ async function draw() {
 
 // A forecast belongs to a schema, a learner and a size.
 function forget() {
-  for (const e of pair) e.cancel();
+  for (const e of crew) e.cancel();
   app.state.forecast = [];
 }
 
@@ -99,7 +101,7 @@ export function start() {
   for (const id of ["learner", "rows", "positives", "strength"]) $(id).addEventListener("input", e => put(id, e.target.value, true));
   $("dials").addEventListener("focusout", () => setTimeout(say));
   $("draw").addEventListener("click", draw);
-  $("stop").addEventListener("click", () => pair.forEach(e => e.cancel()));
+  $("stop").addEventListener("click", () => crew.forEach(e => e.cancel()));
 }
 
 let planned;

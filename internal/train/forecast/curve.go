@@ -36,11 +36,16 @@ type Point struct {
 }
 
 const (
-	curveTables = 3 // invented rows; each is labelled by a law of each decay
+	curveTables = 3 // invented, at most; each is labelled by a law of each decay
 	maxPoints   = 50
-	// curveDeviations is half the width of the range, in standard deviations between trainings. On the tables of
-	// evidence/benchmarks/README.md it contains 87 to 93 % of trainings.
-	curveDeviations = 2
+	// allDeviations is half the width of the range, in standard deviations between the trainings on all tables. On the
+	// tables of evidence/benchmarks/README.md it contains 87 to 93 % of trainings.
+	allDeviations = 2
+	// oneDeviations is the same between those on one table: so many more contain as much of a normal law (Student's t).
+	oneDeviations = 2.65
+	// A point whose range from one table is as narrow to either side gets no others: more would not be seen in a chart,
+	// and where little noise is left trainings take longest.
+	narrow = 0.03
 )
 
 // decays say how fast effects fall from column to column: the k-th best column has the weight k to the power of minus the
@@ -68,7 +73,7 @@ func curve(ctx context.Context, choice train.Choice, s *schema.Schema, o CurveOp
 		return nil, refuse("strength", "must be an AUC above 0.5 and below 1", o.Strength)
 	}
 	exit := mech.NewExit(src)
-	points, tasks := []Point{}, []*task(nil)
+	points, tables := []Point{}, [][]*task(nil)
 	for _, eps := range o.Epsilons {
 		choice.Price.Epsilon = eps
 		r, err := choice.Request("plan")
@@ -81,22 +86,27 @@ func curve(ctx context.Context, choice train.Choice, s *schema.Schema, o CurveOp
 		if _, err := r.Plan(s, o.Rows); err != nil {
 			return nil, err
 		}
-		if tasks == nil {
-			if tasks, err = inventTasks(ctx, r, s, o, src); err != nil {
-				return nil, err
+		p, err := rangeOf(func(k int) (aucs []float64, err error) {
+			if k == len(tables) {
+				tasks, err := inventTasks(ctx, r, s, o, src)
+				if err != nil {
+					return nil, err
+				}
+				tables = append(tables, tasks)
 			}
-		}
-		var aucs []float64
-		for _, t := range tasks {
-			auc, err := (&trial{exit: exit}).measure(ctx, r, t.rows, t.judged, t.chances)
-			if err != nil {
-				return nil, err
+			for _, t := range tables[k] {
+				auc, err := (&trial{exit: exit}).measure(ctx, r, t.rows, t.judged, t.chances)
+				if err != nil {
+					return nil, err
+				}
+				aucs = append(aucs, auc)
 			}
-			aucs = append(aucs, auc)
+			return aucs, nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		m := newMean(aucs)
-		p := Point{Epsilon: r.Price.Epsilon.Float(), AUC: m.Mean, Low: math.Max(0, m.Mean-curveDeviations*m.StdDev),
-			High: math.Min(1, m.Mean+curveDeviations*m.StdDev)}
+		p.Epsilon = r.Price.Epsilon.Float()
 		points = append(points, p)
 		if o.Done != nil {
 			o.Done(p)
@@ -105,13 +115,35 @@ func curve(ctx context.Context, choice train.Choice, s *schema.Schema, o CurveOp
 	return points, nil
 }
 
+// rangeOf returns the mean and the range of trainings on invented tables. try trains on the k-th table, by all decays.
+func rangeOf(try func(k int) ([]float64, error)) (Point, error) {
+	var all []float64
+	point := func(deviations float64) Point {
+		m := newMean(all)
+		half := deviations * m.StdDev
+		return Point{AUC: m.Mean, Low: math.Max(0, m.Mean-half), High: math.Min(1, m.Mean+half)}
+	}
+	for k := range curveTables {
+		aucs, err := try(k)
+		if err != nil {
+			return Point{}, err
+		}
+		all = append(all, aucs...)
+		if p := point(oneDeviations); k == 0 && p.High-p.Low <= 2*narrow {
+			return p, nil
+		}
+	}
+	return point(allDeviations), nil
+}
+
 // task is a table to train on, and another to evaluate on.
 type task struct {
 	rows, judged *dataset.Table
 	chances      [][]float64 // probabilities of the classes, by row of judged
 }
 
-// inventTasks invents tables whose labels depend on every column that can influence them, by laws of all decays.
+// inventTasks invents a table, once with labels by a law of each decay. They depend on every column that can influence
+// them.
 func inventTasks(ctx context.Context, r *train.Request, s *schema.Schema, o CurveOptions, src rng.Source) (out []*task, err error) {
 	var columns []int
 	for j, c := range s.FileColumns() {
@@ -122,21 +154,19 @@ func inventTasks(ctx context.Context, r *train.Request, s *schema.Schema, o Curv
 	if len(columns) == 0 {
 		return nil, &train.RequestError{Err: &dp.ParamError{Op: "plan", Param: "schema", Want: "must have a column to learn from"}}
 	}
-	for range curveTables {
-		people, err := inventPeople(ctx, s, src, o.Rows, judgeRows)
-		if err != nil {
-			return nil, err
+	people, err := inventPeople(ctx, s, src, o.Rows, judgeRows)
+	if err != nil {
+		return nil, err
+	}
+	for _, decay := range decays {
+		weights := map[int]float64{}
+		for k, j := range (&trial{columns: columns, src: src}).shuffled() {
+			weights[j] = math.Pow(float64(k+1), -decay)
 		}
-		for _, decay := range decays {
-			weights := map[int]float64{}
-			for k, j := range (&trial{columns: columns, src: src}).shuffled() {
-				weights[j] = math.Pow(float64(k+1), -decay)
-			}
-			l, t := newLaw(s, weights, o.Strength, o.Positives, people[1], src), &task{}
-			t.rows, _ = l.deal(people[0], src)
-			t.judged, t.chances = l.deal(people[1], src)
-			out = append(out, t)
-		}
+		l, t := newLaw(s, weights, o.Strength, o.Positives, people[1], src), &task{}
+		t.rows, _ = l.deal(people[0], src)
+		t.judged, t.chances = l.deal(people[1], src)
+		out = append(out, t)
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ package forecast
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -304,5 +305,44 @@ func TestCurveCoversTrainings(t *testing.T) {
 	}
 	if 5*inside < 4*all {
 		t.Errorf("%d of %d trainings are in the ranges %+v", inside, all, points)
+	}
+}
+
+// A point takes one table if its range is narrow already, and all of them on the other side of that number. Of a
+// normal law both ranges contain as much.
+func TestRangeFromOneTableOrAll(t *testing.T) {
+	spread := func(half float64) []float64 { // around 0.8, with a range of that half from one table
+		x := half / oneDeviations // the deviation of -x, -x, 0, x and x
+		return []float64{0.8 - x, 0.8 - x, 0.8, 0.8 + x, 0.8 + x}
+	}
+	for _, c := range []struct {
+		half   float64
+		tables int
+	}{{0.001, 1}, {0.0299, 1}, {0.0301, curveTables}, {0.2, curveTables}} {
+		tried := 0
+		p, err := rangeOf(func(k int) ([]float64, error) { tried++; return spread(c.half), nil })
+		if err != nil || tried != c.tables || math.Abs(p.AUC-0.8) > 1e-12 {
+			t.Errorf("a half of %g: %d tables, %v %v", c.half, tried, p, err)
+		}
+		if half := p.High - 0.8; tried == 1 && math.Abs(half-c.half) > 1e-9 || tried > 1 && !(half < c.half) {
+			t.Errorf("a half of %g becomes %g", c.half, half)
+		}
+	}
+	src := rand.New(rand.NewPCG(7, 11))
+	contained := func(n int, deviations float64) float64 {
+		in, turns, x := 0, 40000, make([]float64, n)
+		for range turns {
+			for i := range x {
+				x[i] = src.NormFloat64()
+			}
+			if m := newMean(x); math.Abs(src.NormFloat64()-m.Mean) <= deviations*m.StdDev {
+				in++
+			}
+		}
+		return float64(in) / float64(turns)
+	}
+	all, one := contained(curveTables*len(decays), allDeviations), contained(len(decays), oneDeviations)
+	if math.Abs(all-one) > 0.012 { // 1e-9 apart by chance at most: six deviations of a difference of shares of 40,000
+		t.Errorf("all tables contain %g, one table %g", all, one)
 	}
 }

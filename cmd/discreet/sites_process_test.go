@@ -67,6 +67,35 @@ for n in north south west; do discreet budget show --ledger $n.db; end $(cat $n.
 	}
 }
 
+// TestSiteIsKilledForGood kills a site in a training that it may leave, and never starts it again: before the first measurement,
+// at an early one and at a later one (which may have been the last as it is seen). Each training ends with a model, and every ledger holds its price once.
+func TestSiteIsKilledForGood(t *testing.T) {
+	out := runAfterDemo(t, `
+for n in north south west; do
+	sed 's/^number: 1/number: 2/; s/^minimum_sites: 3/minimum_sites: 2/; s/^training:/own_numbers: true\nmay_leave: 1\ntraining:/' $n.yaml > own.yaml
+	discreet-net site sign --policy own.yaml --key officer --out $n.signed.yaml
+	serve $n
+done
+k=0
+for at in "begin 1" "ask 3" "ask 8"; do
+	k=$((k + 1))
+	: > west.log
+	train --epsilon 0.2 --delta 1e-7 --honest 1 --may-leave 1 --wait 5s --model k$k.json & train=$!
+	until [ $(grep -c "v1/${at% *}\"" west.log) -ge ${at#* } ]; do kill -0 $train; sleep 0.02; done
+	kill -9 $(cat west.pid); wait $(cat west.pid) || true
+	wait $train
+	serve west
+done
+for n in north south west; do discreet budget show --ledger $n.db; done
+`)
+	if n := len(regexp.MustCompile(`2 of 3 sites answered all \d+ measurements; west left after \d+\.`).FindAllString(out, -1)); n < 2 || strings.Count(out, "\nwrote ") != 3 {
+		t.Errorf("%d of 3 trainings ended without west:\n%s", n, out)
+	}
+	if n := len(regexp.MustCompile(`\nrows +3 +1\.6 +0 +1\.4\n`).FindAllString(out, -1)); n != 3 {
+		t.Errorf("%d ledgers of 3 hold each price once:\n%s", n, out)
+	}
+}
+
 // runAfterDemo runs a script in the folder of discreet-net demo sites, and returns what it prints. The script has two functions:
 // serve NAME starts a site with the command that the demo left, and train trains across them.
 func runAfterDemo(t *testing.T, script string) string {

@@ -3,6 +3,7 @@
 package site
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -39,7 +40,7 @@ type fit struct {
 	Seed    uint64     `json:"seed"` // of the table; noise has none
 	Epsilon dp.Epsilon `json:"epsilon_nano"`
 	Delta   dp.Delta   `json:"delta_femto"`
-	Arm     string     `json:"arm"` // sites; pooled: the rows of all in one table; alone: those of one site
+	Arm     string     `json:"arm"` // sites; left: one site leaves halfway; pooled: the rows of all in one table; alone: those of one site
 	Honest  int        `json:"honest,omitempty"`
 	AUC     float64    `json:"auc"`
 }
@@ -84,6 +85,9 @@ func (of setting) measure(t *testing.T, seed uint64, to *json.Encoder) {
 				must(t, err)
 				say("sites", honest, m)
 			}
+			if of.sites == 3 {
+				say("left", 1, w.leftHalfway(s, epsilon, delta))
+			}
 			own := func(rows []string) *model.Model {
 				pl, err := additive.Params{Epsilon: epsilon, Delta: delta, Rows: len(rows)}.Plan(s, 0)
 				must(t, err)
@@ -97,6 +101,21 @@ func (of setting) measure(t *testing.T, seed uint64, to *json.Encoder) {
 			}
 		}
 	}
+}
+
+// leftHalfway is the model of a training that site 2 leaves halfway.
+func (w *world) leftHalfway(s *schema.Schema, epsilon dp.Epsilon, delta dp.Delta) *model.Model {
+	for i := range w.policies {
+		w.allow(i, func(p *Policy) { p.OwnNumbers, p.MayLeave = true, 1 })
+	}
+	pl, err := additive.Params{Epsilon: epsilon, Delta: delta, Rows: 3 * len(w.parts[0]), TakeAll: true}.Plan(s, 0)
+	must(w.t, err)
+	w.record(point{askCall, len(pl.Terms().Bill) / 2, false, false})
+	m, err := w.patient().Train(context.Background(), s, pl, kept)
+	w.observe(nil)
+	must(w.t, err)
+	w.comeBack()
+	return m
 }
 
 // censusRows are invented people, in any order: so many of them, of which a share says yes. 0: as many

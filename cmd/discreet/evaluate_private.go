@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -153,6 +155,13 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 	report, err := r.Report(choice)
 	if err != nil {
 		return err
+	}
+	if p.compare == "" {
+		file, err := model.Marshal(params.Models[0])
+		if err != nil {
+			return err
+		}
+		report.Model = fmt.Sprintf("%x", sha256.Sum256(file))
 	}
 	return e.writeReport(report)
 }

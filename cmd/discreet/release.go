@@ -23,6 +23,7 @@ import (
 type releaseFlags struct {
 	*app
 	key, out, audit, attack string
+	evaluation              string
 	exports                 []string
 	notPrivate, anySource   bool
 	ledger                  commands.LedgerFlag
@@ -58,13 +59,14 @@ Readers of the archive run discreet verify.`,
 	c.Flags().StringVar(&r.out, "out", "", "the archive, a `file` to write; replaced if it is there")
 	c.Flags().StringVar(&r.audit, "audit", "", "a `file` that audit --json printed")
 	c.Flags().StringVar(&r.attack, "attack", "", "a `file` that attack --json printed")
+	c.Flags().StringVar(&r.evaluation, "evaluation", "", "a `file` that evaluate --epsilon --json printed about this model")
 	c.Flags().BoolVar(&r.notPrivate, "not-private", false, "the attack's report may go wherever the release goes")
 	c.Flags().BoolVar(&r.anySource, "any-source", false, "sign although this program cannot name the commit that it was built from")
 	c.Flags().StringArrayVar(&r.exports, "export", nil, "add the model in a `format`: onnx, pmml or sql; may be repeated")
 	r.ledger.AddFlag(c)
 	r.policy.AddFlag(c)
 	cli.ReadsArguments(c)
-	cli.Reads(c, "key", "audit", "attack")
+	cli.Reads(c, "key", "audit", "attack", "evaluation")
 	cli.Writes(c, "out")
 	cli.Require(c, "key", "out")
 	commands.CompleteFlag(c, "export", sealed.ExportFormats()...)
@@ -92,7 +94,7 @@ func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 	for _, report := range []struct {
 		path string
 		into *[]byte
-	}{{r.audit, &p.Audit}, {r.attack, &p.Attack}, {r.policy.Path, &p.Policy}} {
+	}{{r.audit, &p.Audit}, {r.attack, &p.Attack}, {r.evaluation, &p.Evaluation}, {r.policy.Path, &p.Policy}} {
 		if report.path == "" {
 			continue
 		}

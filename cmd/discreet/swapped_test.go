@@ -38,6 +38,7 @@ var reading = map[string]string{
 	"release FILE":                  "release FILE --key key.pem --out n.zip",
 	"release --key":                 with(releaseLine, "--key FILE"),
 	"release --audit":               with(releaseLine, "--audit FILE"),
+	"release --evaluation":          with(releaseLine, "--evaluation FILE"),
 	"release --attack":              with(releaseLine, "--attack FILE") + " --not-private",
 	"release --ledger":              with(releaseLine, "--ledger FILE"),
 	"release --anchors":             with(releaseLine, "--ledger l.db --anchors FILE"),

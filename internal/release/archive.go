@@ -26,12 +26,13 @@ const (
 	LedgerName      = "ledger.jsonl"
 	AuditName       = "audit.json"
 	AttackName      = "attack.json"
+	EvaluationName  = "evaluation.json"
 	SacroName       = "sacro.json"
 	PolicyName      = "policy.yaml"
 )
 
 var names = append([]string{AttestationName, ModelName, StatementName, CardName, SchemaName, LedgerName, AuditName,
-	AttackName, SacroName, PolicyName}, exportNames()...)
+	AttackName, EvaluationName, SacroName, PolicyName}, exportNames()...)
 
 // ExportFormats lists the formats for other systems in which a release may hold the model.
 func ExportFormats() []string { return []string{"onnx", "pmml", "sql"} }

@@ -78,6 +78,7 @@ var promises = []struct{ sentence, test string }{
 	{"these rows are not compared with those it was made from", "cmd/discreet:TestScripts/parts"},
 	{"ended without a result and is never drawn again", "internal/train:TestFailuresBehindTheCharge"},
 	{"Intervals hold the true number about %.0f %% of the time", "internal/train/evaluation:TestIntervalsInClosedForm"},
+	{"Each interval covers its noise and the sampling of rows", "internal/train/evaluation:TestIntervalsInClosedForm"},
 	{"Rows that score at least %.4g are predicted %s", "internal/train/evaluation:TestReportOfExactCounts"},
 	{"protects %s of %s in the held-out table", "internal/train/evaluation:TestNeighboursMoveTheCountsAsDeclared"},
 	{"public, but from noisy measurements", "internal/model/explain:TestLegendOfPublicColumnsBesideAProtectedLabel"},

@@ -52,6 +52,8 @@ type Card struct {
 	Limit   string `json:"limit_of_one_training,omitempty" yaml:"limit_of_one_training,omitempty"`
 	Entry   *Entry `json:"ledger,omitempty" yaml:"ledger,omitempty"`
 	Audit   *Audit `json:"audit,omitempty" yaml:"audit,omitempty"`
+	// Evaluation is nil if no private evaluation was given.
+	Evaluation *Evaluation `json:"evaluation,omitempty" yaml:"evaluation,omitempty"`
 	// Policy is the record of the policy that was applied; nil for none.
 	Policy *Policy `json:"policy,omitempty" yaml:"policy,omitempty"`
 

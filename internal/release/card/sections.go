@@ -93,18 +93,22 @@ func (c *Card) sections() []section {
 				"trained the model. They have seen the rows."}},
 		}})
 	}
+	list = append(list, c.describeEvaluation()...)
+	notCovered := []line{{"Accuracy", []string{"How well the model predicts, and for whom. An evaluation measures it on " +
+		"rows held out of training, privately or exactly. No private one was given to this card."}}}
+	if c.Evaluation != nil {
+		notCovered = nil
+	}
 	return append(list,
 		section{"Budget ledger", c.describeCount()},
 		section{"Policy", c.describePolicy()},
 		section{"Who is responsible", c.describeResponsible()},
-		section{"What this card does not cover", []line{
-			{"Accuracy", []string{"How well the model predicts, and for whom. An evaluation measures it on " +
-				"rows held out of training. Its numbers are not private."}},
+		section{"What this card does not cover", append(notCovered, []line{
 			{"Collection", []string{"Whether the data were collected lawfully, and whether the schema was written without " +
 				"looking at the rows. The schema declares what is private and the bounds of numbers."}},
 			{"Security", []string{"Who can read the training table, its backups and the machine. Noise in a model does not " +
 				"protect the table it was made from."}},
-		}},
+		}...)},
 		section{"Identification", c.describePapers()})
 }
 

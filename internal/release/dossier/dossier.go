@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -38,6 +39,8 @@ type Params struct {
 	Attack  []byte         // output of attack --json; nil for none
 	Exports []string       // formats
 	Policy  []byte         // a project's signed policy; nil for none
+	// Evaluation is the output of evaluate --epsilon --json; nil for none.
+	Evaluation []byte
 }
 
 // Make makes a signed release of a model file.
@@ -50,7 +53,7 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 		return nil, dp.Refuse("release", "model", "must not be seeded: anyone with the seed can remove its noise", nil)
 	}
 	c := card.Of(m, file, p.Program, p.Now)
-	if err := addReports(c, p.Audit, p.Attack); err != nil {
+	if err := addReports(c, p.Audit, p.Attack, p.Evaluation); err != nil {
 		return nil, err
 	}
 	said := predicate{Program: p.Program, Made: p.Now.UTC().Format(time.RFC3339), Card: c}
@@ -73,7 +76,8 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 	}
 	files = append(files, release.File{Name: release.ModelName, Data: file})
 	for _, f := range []release.File{{Name: release.LedgerName, Data: entries}, {Name: release.AuditName, Data: p.Audit},
-		{Name: release.AttackName, Data: p.Attack}, {Name: release.PolicyName, Data: p.Policy}} {
+		{Name: release.AttackName, Data: p.Attack}, {Name: release.PolicyName, Data: p.Policy},
+		{Name: release.EvaluationName, Data: p.Evaluation}} {
 		if f.Data != nil {
 			files = append(files, f)
 		}
@@ -120,8 +124,14 @@ func (p *Params) applyPolicy(ctx context.Context, c *card.Card) error {
 	return allowed.Refuse("release", c.Policy.Criteria, shownLater)
 }
 
-// addReports adds the result of an audit to the card or, if there is none, the result of an attack.
-func addReports(c *card.Card, auditText, attackText []byte) error {
+// addReports adds the result of an audit to the card or, if there is none, the result of an attack; and that of a private
+// evaluation.
+func addReports(c *card.Card, auditText, attackText, evaluationText []byte) error {
+	if evaluationText != nil {
+		if err := c.AddEvaluationText(evaluationText); err != nil {
+			return dp.Refuse("release", "evaluation", strings.TrimPrefix(err.Error(), "card: the evaluation "), nil)
+		}
+	}
 	for _, text := range [][]byte{attackText, auditText} {
 		if text == nil {
 			continue

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,6 +39,13 @@ var (
 		`"likelihood_ratio":{"auc":{"value":0.51},"advantage":{"value":0.02},"points":[{"tpr":{"value":0.001}},` +
 		`{"tpr":{"value":0.004}}]}}]}`)
 )
+
+// evaluationOf is the report of a private evaluation by group of a model's file.
+func evaluationOf(file []byte) []byte {
+	return fmt.Appendf(nil, `{"private":true,"model_sha256":"%x","epsilon":0.5,"delta":0,"confidence":0.95,"counted":true,"by":"sex",`+
+		`"accuracy":0.81,"accuracy_interval":[0.79,0.84],"auc":null,"auc_interval":[0,1],"groups":[{"group":"female","told":true,`+
+		`"accuracy":0.8,"accuracy_interval":[0.75,0.85]},{"group":"other","told":false}]}`, sha256.Sum256(file))
+}
 
 // trainModel trains a small model and returns its file.
 func trainModel(t testing.TB, learner, epsilon, delta string, job *train.Job) []byte {
@@ -190,9 +199,10 @@ func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
 	t.Helper()
 	l := newLedger(t)
 	file := trainModel(t, "additive", "1", "0", &train.Job{Ledger: l, Dataset: "d"})
-	p := Params{Ledger: l, Exports: []string{"onnx"}, Audit: auditText, Attack: attackText}
+	p := Params{Ledger: l, Exports: []string{"onnx"}, Audit: auditText, Attack: attackText, Evaluation: evaluationOf(file)}
 	_, good := makeRelease(t, p, file)
 	otherFile := trainModel(t, "additive", "2", "0", &train.Job{Ledger: l, Dataset: "d"})
+	p.Evaluation = evaluationOf(otherFile)
 	_, otherRelease := makeRelease(t, p, otherFile)
 	other := take(t, otherRelease)
 	// A ledger that charged less than the model says it cost.
@@ -221,7 +231,8 @@ func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
 	drop := func(name string) func(*insider) { return func(in *insider) { delete(in.files, name) } }
 	const always, sameWords = true, false // whatever the version of who verifies, or the same one alone
 	return good, map[string]forgery{
-		"swapped model":             {swap(release.ModelName), "the ledger's entries must hold this model", always},
+		"swapped model": {func(in *insider) { swap(release.ModelName)(in); swap(release.EvaluationName)(in) },
+			"the ledger's entries must hold this model", always},
 		"swapped page of the card":  {swap(release.CardName), "card.html must", always},
 		"swapped statement":         {swap(release.StatementName), "statement.txt must", always},
 		"swapped entries":           {swap(release.LedgerName), "entries must hold this model", always},
@@ -232,6 +243,11 @@ func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
 		"no model":                  {drop(release.ModelName), "must have a model", always},
 		"no entries":                {drop(release.LedgerName), "must not name a ledger", always},
 		"no report":                 {drop(release.AuditName), "facts of the card", always},
+		"no evaluation":             {drop(release.EvaluationName), "facts of the card", always},
+		"swapped evaluation":        {swap(release.EvaluationName), "evaluation must be of this model", always},
+		"a better evaluation":       {edit(release.EvaluationName, "0.81", "0.91"), "facts of the card", always},
+		"a better group":            {edit(release.EvaluationName, "[0.75,", "[0.79,"), "facts of the card", always},
+		"a group that is told":      {edit(release.EvaluationName, `"told":false`, `"told":true`), "facts of the card", always},
 		"a report without its root": {drop(release.AttackName), "sacro.json must have the report", always},
 		"no report for SACRO-ML":    {drop(release.SacroName), "sacro.json must be in the release", always},
 		"epsilon on the page":       {edit(release.CardName, "epsilon = 1", "epsilon = 0.1"), "card.html must", always},
@@ -337,7 +353,9 @@ func TestRefusesOtherLedgersAndReports(t *testing.T) {
 	file := trainModel(t, "additive", "1", "0", nil)
 	for name, p := range map[string]Params{
 		"another ledger": {Ledger: newLedger(t)}, "no audit": {Audit: []byte("CANARY")}, "no attack": {Attack: []byte("{}")},
-		"no such format": {Exports: []string{"excel"}}, "a format twice": {Exports: []string{"sql", "sql"}},
+		"no evaluation": {Evaluation: []byte("CANARY")}, "another's evaluation": {Evaluation: evaluationOf([]byte("x"))},
+		"an exact evaluation": {Evaluation: bytes.Replace(evaluationOf(file), []byte("true"), []byte("false"), 1)},
+		"no such format":      {Exports: []string{"excel"}}, "a format twice": {Exports: []string{"sql", "sql"}},
 		"an audit as attack": {Attack: auditText},
 	} {
 		p.Program, p.Now = program, now

@@ -72,7 +72,7 @@ func Judge(r *release.Release, program string) (*Verdict, error) {
 		return nil, notFitting("the model must not be seeded: anyone with the seed can remove the noise")
 	}
 	c := card.Of(m, file, said.Program, made)
-	if err := addReports(c, r.File(release.AuditName), r.File(release.AttackName)); err != nil {
+	if err := addReports(c, r.File(release.AuditName), r.File(release.AttackName), r.File(release.EvaluationName)); err != nil {
 		return nil, err
 	}
 	if entries := r.File(release.LedgerName); entries != nil {

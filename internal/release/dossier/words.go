@@ -91,6 +91,10 @@ func (v *Verdict) unprovedWords(words func(dp.Step) string) (lines []string) {
 	if v.Policy != nil {
 		lines = append(lines, "Who approved the training, and that its table was checked. The holder of the ledger states it.")
 	}
+	if slices.Contains(v.Files, release.EvaluationName) {
+		lines = append(lines, "That the evaluation is of rows that were held out of training. Only the holder of the key "+
+			"states this.")
+	}
 	if slices.Contains(v.Files, release.AuditName) || slices.Contains(v.Files, release.AttackName) {
 		lines = append(lines, "That the reports of audits and attacks are of runs that were made. Only "+
 			"the holder of the key states this.")

@@ -11,6 +11,8 @@ import (
 // Report holds the numbers that follow from the noisy counts.
 type Report struct {
 	Release *Release
+	// Model is the SHA-256 of the model's file, in hexadecimal; "" if it is not known or there are two.
+	Model string
 	// Threshold is the score from which on rows are predicted positive. If it was chosen from the
 	// counts, the numbers that depend on it have intervals that are valid for all cuts together.
 	Threshold float64
@@ -336,6 +338,9 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	rel := r.Release
 	out["private"], out["epsilon"], out["delta"] = true, rel.Epsilon.Float(), rel.Delta.Float()
 	out["confidence"], out["counted"] = Confidence, rel.Counted
+	if r.Model != "" {
+		out["model_sha256"] = r.Model
+	}
 	if rel.Units > 0 {
 		name := "rows"
 		if rel.Persons {

@@ -26,6 +26,7 @@ type releaseFlags struct {
 	evaluation              string
 	exports                 []string
 	notPrivate, anySource   bool
+	names                   bool
 	ledger                  commands.LedgerFlag
 	policy                  commands.PolicyFlag
 }
@@ -65,6 +66,7 @@ Readers of the archive run discreet verify.`,
 	c.Flags().StringArrayVar(&r.exports, "export", nil, "add the model in a `format`: onnx, pmml or sql; may be repeated")
 	r.ledger.AddFlag(c)
 	r.policy.AddFlag(c)
+	addNamesFlag(c, &r.names)
 	cli.ReadsArguments(c)
 	cli.Reads(c, "key", "audit", "attack", "evaluation")
 	cli.Writes(c, "out")
@@ -90,7 +92,7 @@ func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	p := dossier.Params{Program: build.Describe("discreet"), Now: commands.Clock(), Exports: r.exports}
+	p := dossier.Params{Program: build.Describe("discreet"), Now: commands.Clock(), Exports: r.exports, Names: r.names}
 	for _, report := range []struct {
 		path string
 		into *[]byte

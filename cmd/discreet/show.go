@@ -70,6 +70,7 @@ type cardFlags struct {
 	model, out, format, audit string
 	about                     []string
 	aboutFile                 string
+	names                     bool
 	ledger                    commands.LedgerFlag
 }
 
@@ -107,11 +108,17 @@ sources and notes.`,
 	c.Flags().StringArrayVar(&k.about, "about", nil, "`NAME=TEXT` about what the model does not contain; may be repeated")
 	c.Flags().StringVar(&k.aboutFile, "about-file", "", "a `file` of such names and texts in YAML")
 	k.ledger.AddFlag(c)
+	addNamesFlag(c, &k.names)
 	cli.Reads(c, "model", "audit", "about-file")
 	cli.Writes(c, "out")
 	cli.Require(c, "model", "out")
 	commands.CompleteFlag(c, "format", "html", "yaml", "registry")
 	return c
+}
+
+// addNamesFlag adds the flag that names who approved.
+func addNamesFlag(c *cobra.Command, names *bool) {
+	c.Flags().BoolVar(names, "names", false, "name who approved the training, not the role alone")
 }
 
 func (k *cardFlags) writeCard(c *cobra.Command) error {
@@ -133,7 +140,7 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 		err = m.AddAudit(k.audit)
 	}
 	if err == nil && k.ledger.Address != "" {
-		err = k.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error { return m.AddLedger(c.Context(), l) })
+		err = k.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error { return m.AddLedger(c.Context(), l, k.names) })
 	}
 	if err != nil {
 		return commands.AsRefusal(err)

@@ -94,6 +94,17 @@ type Entry struct {
 	Left     string `json:"left" yaml:"left"`
 	SetAt    string `json:"total_declared_at" yaml:"total_declared_at"`
 	Note     string `json:"owners_note,omitempty" yaml:"owners_note,omitempty"`
+	// Approval is the decision that let the training run; nil if it needed none.
+	Approval *Approval `json:"approval,omitempty" yaml:"approval,omitempty"`
+}
+
+// Approval says which role approved which price for which purpose, and when.
+type Approval struct {
+	Role    string `json:"role" yaml:"role"` // owner or approver
+	Price   string `json:"price" yaml:"price"`
+	Purpose string `json:"purpose" yaml:"purpose"`
+	At      string `json:"at" yaml:"at"`
+	Name    string `json:"name,omitempty" yaml:"name,omitempty"` // of who approved, if it was asked for
 }
 
 // Audit is the result of an attempt to break the claim.
@@ -221,10 +232,11 @@ func percentOf(e dp.Epsilon, before float64) string {
 	return fmt.Sprintf("%.1f\u00a0%%", math.Ceil(1000*Suspect(e, before)-1e-9)/10)
 }
 
-// AddLedger adds the entry of l that holds the model's file. It refuses a ledger without one.
-func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
+// AddLedger adds the entry of l that holds the model's file, and the approval of its training, by name if names is set.
+// It refuses a ledger without the entry.
+func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger, names bool) error {
 	var e Entry
-	declared := map[string]string{}
+	declared, approved := map[string]string{}, map[[2]string]string{}
 	err := l.History(ctx, "", func(x ledger.Entry) error {
 		e.HeadSeq, e.HeadHash = x.Seq, x.Hash
 		var result struct {
@@ -233,6 +245,8 @@ func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
 		switch x.Kind {
 		case ledger.Declared:
 			declared[x.Dataset] = x.At
+		case ledger.Approved:
+			approved[[2]string{x.Dataset, x.Job}] = x.At
 		case ledger.Committed:
 			if err := json.Unmarshal(x.Detail, &result); err == nil && result.SHA256 == c.Checksum {
 				e.Dataset, e.Job, e.Seq, e.At, e.Hash = x.Dataset, x.Job, x.Seq, x.At, x.Hash
@@ -253,8 +267,36 @@ func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
 	}
 	e.Total, e.Spent = PriceWords(b[0].Epsilon, b[0].Delta), PriceWords(b[0].Spent, b[0].SpentDelta)
 	e.Left, e.Note, e.SetAt = PriceWords(b[0].Left, b[0].LeftDelta), b[0].Note, declared[e.Dataset]
+	if at := approved[[2]string{e.Dataset, e.Job}]; at != "" {
+		if e.Approval, err = findApproval(ctx, l, &e, at, names); err != nil {
+			return err
+		}
+	}
 	c.Entry = &e
 	return nil
+}
+
+// findApproval returns the approval of an entry's job, which was given at a time.
+func findApproval(ctx context.Context, l *ledger.Ledger, e *Entry, at string, names bool) (*Approval, error) {
+	members, err := l.Members(ctx, e.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	accounts, err := l.Report(ctx, e.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	a := accounts[slices.IndexFunc(accounts, func(a ledger.Account) bool { return a.Job == e.Job })]
+	by := &Approval{Price: PriceWords(dp.Epsilon(a.Epsilon), a.Delta), Purpose: a.Purpose, At: at}
+	for _, m := range members {
+		if m.Key == a.DecidedKey && m.Role != "analyst" {
+			by.Role = m.Role
+		}
+	}
+	if names {
+		by.Name = a.DecidedBy
+	}
+	return by, nil
 }
 
 // ApplyPolicy adds the record of a policy, by what f knows of the model's training.

@@ -277,13 +277,13 @@ func TestLedgerHoldsTheModel(t *testing.T) {
 	if err := job.Charge(ctx, dp.Pure(bill), bill); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.AddLedger(ctx, l); err == nil || c.Entry != nil {
+	if err := c.AddLedger(ctx, l, false); err == nil || c.Entry != nil {
 		t.Error("a ledger without the model must be refused")
 	}
 	if err := job.Commit(ctx, file); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.AddLedger(ctx, l); err != nil {
+	if err := c.AddLedger(ctx, l, false); err != nil {
 		t.Fatal(err)
 	}
 	e := c.Entry

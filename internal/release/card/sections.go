@@ -257,6 +257,14 @@ func (c *Card) describeCount() []line {
 			{"Ledger's head", []string{fmt.Sprintf("%d:%s (a later check of the ledger takes it as an anchor)", e.HeadSeq,
 				e.HeadHash)}},
 		}
+		if a := e.Approval; a != nil {
+			who := a.Role
+			if a.Name != "" {
+				who += " " + a.Name
+			}
+			lines = append(lines, line{"Approved", []string{fmt.Sprintf("By the %s at %s: %s, for the purpose: %s.", who, readTime(a.At),
+				a.Price, a.Purpose)}})
+		}
 	case !c.isPrivate():
 		lines = []line{{"Not charged", []string{"There is no price to count."}}}
 	case c.Counted:

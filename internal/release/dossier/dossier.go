@@ -38,6 +38,7 @@ type Params struct {
 	Audit   []byte         // output of audit --json; nil for none
 	Attack  []byte         // output of attack --json; nil for none
 	Exports []string       // formats
+	Names   bool           // the card names who approved the training
 	Policy  []byte         // a project's signed policy; nil for none
 	// Evaluation is the output of evaluate --epsilon --json; nil for none.
 	Evaluation []byte
@@ -59,7 +60,7 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 	said := predicate{Program: p.Program, Made: p.Now.UTC().Format(time.RFC3339), Card: c}
 	var entries []byte
 	if p.Ledger != nil {
-		if err := c.AddLedger(ctx, p.Ledger); err != nil {
+		if err := c.AddLedger(ctx, p.Ledger, p.Names); err != nil {
 			return nil, err
 		}
 		if entries, err = readEntries(ctx, p.Ledger, c.Entry); err != nil {

@@ -269,7 +269,7 @@ func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
 		"a ledger that charged less": {func(in *insider) {
 			c := *in.said.Card
 			c.Entry = nil
-			if err := c.AddLedger(t.Context(), cheap); err != nil {
+			if err := c.AddLedger(t.Context(), cheap, false); err != nil {
 				t.Fatal(err)
 			}
 			entries, err := readEntries(t.Context(), cheap, c.Entry)

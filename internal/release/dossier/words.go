@@ -88,7 +88,7 @@ func (v *Verdict) unprovedWords(words func(dp.Step) string) (lines []string) {
 		lines = append(lines, fmt.Sprintf("That the ledger still has this entry. Its holder shows it with %s",
 			words(dp.Step{Kind: dp.VerifyLedger, Name: fmt.Sprintf("%d:%s", e.HeadSeq, e.HeadHash)})))
 	}
-	if v.Policy != nil {
+	if v.Policy != nil || v.Ledger != nil && v.Ledger.Approval != nil {
 		lines = append(lines, "Who approved the training, and that its table was checked. The holder of the ledger states it.")
 	}
 	if slices.Contains(v.Files, release.EvaluationName) {

@@ -53,12 +53,23 @@ type drawnTick struct {
 
 type drawnChart struct {
 	*Chart
+	XLabel                           string // as much of the chart's as there is room for
 	Left, Right, Top, Bottom, Middle int
 	Lines                            []drawnLine
 	Ticks                            []drawnTick
 }
 
 const rounding = 1e-9
+
+// labelRoom is how many letters of a label fit below a chart. What is longer, such as the name of a class, loses its end.
+const labelRoom = 48
+
+func shortenLabel(label string) string {
+	if r := []rune(label); len(r) > labelRoom {
+		return string(r[:labelRoom-1]) + "…"
+	}
+	return label
+}
 
 // place is where a point stands; what lies outside, as spreads may, is cut.
 func (c *Chart) place(x, y float64) string {
@@ -89,7 +100,7 @@ func (c *Chart) draw() (*drawnChart, error) {
 	if !(low < high) {
 		return refuse("bounds", "must be from low to high", low)
 	}
-	d := &drawnChart{Chart: c, Left: left, Right: left + wide, Top: top, Bottom: top + tall, Middle: left + wide/2}
+	d := &drawnChart{Chart: c, XLabel: shortenLabel(c.XLabel), Left: left, Right: left + wide, Top: top, Bottom: top + tall, Middle: left + wide/2}
 	for i := range steps + 1 {
 		d.Ticks = append(d.Ticks, drawnTick{left + wide*i/steps, top + tall*(steps-i)/steps, fmt.Sprintf("%g", float64(i)/steps),
 			fmt.Sprintf("%.3g", low+(high-low)*float64(i)/steps)})

@@ -38,6 +38,12 @@ func TestPage(t *testing.T) {
 	if strings.Contains(page, "class=\"alarm\"") || strings.Contains(page, "http:") || strings.Contains(page, "<script") {
 		t.Error("the page warns of nothing, or loads something")
 	}
+	long := "share of rows predicted " + strings.Repeat("x", labelRoom-24)
+	for label, want := range map[string]string{long: ">" + long + "<", long + "y": ">" + long[:labelRoom-1] + "…<"} {
+		if s.Parts[0].Charts[0].XLabel = label; !strings.Contains(text(), want) {
+			t.Errorf("a label of %d letters is not drawn as %s", len(label), want)
+		}
+	}
 	s.Alarm = "NOT PRIVATE"
 	if !strings.Contains(text(), `<p class="alarm">NOT PRIVATE</p>`) {
 		t.Error("the page does not warn")

@@ -108,6 +108,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	pl.settleSharesAlone(signal)
 	if !p.NotPrivate && !pl.protectsLabel() && !pl.rules.sharesAlone {
 		pl.rules.calibrationShare = learn.CalibrationShare
+		if pl.rules.hidesColumns() {
+			pl.rules.calibrationShare = shareOfHidden
+		}
 	}
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0

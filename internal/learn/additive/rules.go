@@ -24,6 +24,7 @@ const (
 	roundsToBalance   = 3      // after a clip of public columns
 	publicBins        = 16     // of a number beside a public label, which nothing is paid for
 	scoreParts        = 3      // of the score of public columns, in the calibration
+	shareOfHidden     = 0.1    // for the calibration where weights see no private column
 	fittedPart        = 0.6    // of what columns fit to the chance of rows, which the calibration sees again
 	slopeParts        = 5      // steps between the middles of bins; odd, so that the middles stay
 	scalesForLabels   = 900    // that each picked column needs beside a private label
@@ -117,6 +118,12 @@ func (r *rules) columnOf(t int) int {
 	return t % columns
 }
 
+// hidesColumns reports whether all columns are taken and weights see none of them, so that columns that say the same say it
+// as often as there are of them.
+func (r *rules) hidesColumns() bool {
+	return !r.picks && len(r.passes) == 1 && r.passes[0].weightShrinkage == 0 && r.rounds > 1
+}
+
 // roundShare is the share of round t in the price, relative to totalShare for all rounds and what follows them.
 func (r *rules) roundShare(t int) float64 {
 	if r.passes == nil {
@@ -158,9 +165,11 @@ func settleBinary(
 		return rules{bins: 2 * maxBins, rounds: 3 * columns, passes: slices.Repeat([]pass{{1.0 / 3, 1, 1}}, 3)}
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
-	if rounds := countGaussian(useful*joint, columns); prefersGaussian(signal, joint, rounds, columns, p.TakeAll) {
+	rounds := countGaussian(useful*joint, columns)
+	all := p.TakeAll || rounds >= worthAll*float64(columns)
+	if prefersGaussian(signal, joint, rounds, columns, all) {
 		r := takeInTurn(joint, useful, columns, 500, offset)
-		if !(p.TakeAll || rounds >= worthAll*float64(columns)) {
+		if !all {
 			r = rules{rounds: int(max(1, math.Round(rounds))), picks: true, passes: onePass(0.5, 1)}
 			r.bins = countBins(joint / math.Sqrt(float64(columns)*rounds))
 		}
@@ -179,8 +188,8 @@ func settleBinary(
 	return r
 }
 
-// prefersGaussian reports whether rounds have less noise if it is Gaussian. A pick has not, and a rare class leaves few
-// rounds.
+// prefersGaussian reports whether rounds have less noise if it is Gaussian: all columns, or rounds that pick, whose picks have
+// not.
 func prefersGaussian(signal, joint, rounds float64, columns int, all bool) bool {
 	if all {
 		return joint > signal

@@ -411,7 +411,15 @@ func NewCellReader(ctx context.Context, s *schema.Schema, labels bool) (*CellRea
 		s.Label.Position = 0
 	}
 	r, err := newReader(ctx, s, opts, []string{Cells})
-	return &CellReader{r, bufio.NewReaderSize(nil, 64<<10)}, err
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range r.cols {
+		if c != nil {
+			c.unsorted = true
+		}
+	}
+	return &CellReader{r, bufio.NewReaderSize(nil, 64<<10)}, nil
 }
 
 // Read reads one stream to its end.

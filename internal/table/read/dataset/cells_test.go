@@ -395,3 +395,31 @@ func FuzzReadCells(f *testing.F) {
 		}
 	})
 }
+
+// Rows that are only scored keep the order of their numbers, which costs no sort; others do not.
+func TestScoredNumbersAreNotSorted(t *testing.T) {
+	s := parseSchema(t, strings.Replace(strings.Replace(cellsSchema, "person: {column: id, rows: 1}\n", "", 1), "  - {name: id, role: ignored}\n", "", 1))
+	r, err := NewCellReader(t.Context(), s, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range [][]float64{{3, 1, 2, 1}, {}, {9, 4}} {
+		var rows [][]any
+		for _, x := range want {
+			rows = append(rows, []any{x, dayValue(17000), "x"})
+		}
+		got, err := r.Read(bytes.NewReader(asCells([]string{"a", "d", "c"}, rows...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		col := got.Cols[0]
+		if col.Values == nil || got.Rows != len(want) {
+			t.Fatalf("%d rows of values %v", got.Rows, col.Values)
+		}
+		for i, x := range want {
+			if col.Cell(i).Number != x || col.Values[0] != want[0] {
+				t.Errorf("row %d of %v is %g, of the values %v", i, want, col.Cell(i).Number, col.Values)
+			}
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 type coder struct {
 	*coding.Coder
 	dictionary numbers // of a number column
+	unsorted   bool    // values stay in the order of rows that are only scored
 	pending    []uint32
 	out        column.Builder
 	ids        *identifiers // for the column that identifies persons
@@ -114,11 +115,13 @@ func (c *coder) takeColumn() column.Column {
 	col := column.Column{Codes: c.out.Codes()}
 	c.out = column.Builder{}
 	if c.Number {
-		// In the order of the values, so that a table does not show in which
-		// order its rows were read.
-		var to []uint32
-		col.Values, to = c.dictionary.sortValues()
-		col.Codes.Recode(to)
+		if col.Values = c.dictionary.values; !c.unsorted || col.Values == nil { // which would be a category's
+			// In the order of the values, so that a table does not show in which
+			// order its rows were read.
+			var to []uint32
+			col.Values, to = c.dictionary.sortValues()
+			col.Codes.Recode(to)
+		}
 		c.dictionary, c.recent = numbers{}, recent{} // whose codes they were
 		if c.HasMarks() {
 			amount, _ := c.StandIn() // there is one beside marks

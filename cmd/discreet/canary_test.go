@@ -46,11 +46,11 @@ func holdsRows(name string) bool {
 // finishing are the commands that read a table and are given all they need by the lines below. A
 // command with a flag for a table is in one of the two lists.
 var (
-	finishing = []string{"evaluate", "party train", "party vote", "predict", "schema check",
+	finishing = []string{"evaluate", "site fit", "site cast", "predict", "schema check",
 		"simulate", "split", "train"}
 	// Services are asked over the network by TestNoServiceShowsAProtectedCell. Demos run these and the commands above in
 	// processes of their own.
-	askedOver = []string{"combine", "demo people", "demo sites", "demo votes", "owner", "party serve", "site check", "site serve"}
+	askedOver = []string{"demo people", "demo sites", "demo votes", "owner", "site check", "site init", "site serve", "site vote"}
 )
 
 // No command shows a protected cell: not on its output or its errors, by any log, in a file that it
@@ -59,7 +59,7 @@ func TestNoStreamShowsAProtectedCell(t *testing.T) {
 	dir := scene(t)
 	plantCanaries(t, "census.csv")
 	plantVisits(t, 400)
-	tell(t, strings.Fields("party train --data census.csv --schema census.yaml --learner logistic --model m.json"))
+	tell(t, strings.Fields("site fit --data census.csv --schema census.yaml --learner logistic --model m.json"))
 	for _, dataset := range []string{"d", "here", "there"} {
 		tell(t, strings.Fields("budget init --ledger l.db --epsilon 100 --dataset "+dataset))
 	}

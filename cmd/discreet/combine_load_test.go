@@ -69,7 +69,7 @@ func TestCombineLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.Command("discreet-net", "combine", "--votes", "votes", "--aux", "aux.csv", "--schema", "aux.yaml", "--encoding",
+	c := exec.Command("discreet-net", "site", "vote", "--votes", "votes", "--aux", "aux.csv", "--schema", "aux.yaml", "--encoding",
 		"ordinal", "--parties", strconv.Itoa(parties), "--epsilon", "1", "--model", "m.json")
 	c.Dir = dir
 	began := time.Now()

@@ -324,6 +324,7 @@ func runAlone(t *testing.T, line []string) streamed {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, line...)
+	cmd.Args[0] = "discreet-net" // by which what a demo starts knows what it is
 	cmd.Env = append(os.Environ(), canaryProcess+"=1")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

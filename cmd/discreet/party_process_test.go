@@ -57,7 +57,7 @@ func newParties(t *testing.T) *parties {
 		t.Fatal(err)
 	}
 	for i, learner := range [][]string{{"logistic"}, {"erm", "--epsilon", "5"}, {"brc", "--epsilon", "5"}} {
-		runDiscreet(t, append([]string{"party", "train", "--data", "census.csv", "--schema", "census.yaml", "--model",
+		runDiscreet(t, append([]string{"site", "fit", "--data", "census.csv", "--schema", "census.yaml", "--model",
 			fmt.Sprintf("m%d.json", i), "--learner"}, learner...)...)
 	}
 	for i := range 10 {
@@ -71,6 +71,12 @@ func newParties(t *testing.T) *parties {
 			voter = blackBox(name)
 		}
 		p.voters = append(p.voters, voter)
+		if err := os.WriteFile("own.txt", fmt.Appendf(nil, "https://%s %s %s\n", p.addresses[i], p.keys[i], name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		runDiscreet(t, strings.Fields("site init --site "+name+" --sites own.txt --aux aux.csv --aux-schema census.yaml --coordinator uni "+
+			"--epsilon 4 --lifetime-epsilon 4 --until 2999-12-31 --out "+name+".yaml")...)
+		runDiscreet(t, "site", "sign", "--policy", name+".yaml", "--key", name+".pem", "--out", name+".signed.yaml")
 		p.running = append(p.running, p.party(i))
 	}
 	runDiscreet(t, "certs", "trial", "--dir", "certs", "combiner/uni")
@@ -92,11 +98,10 @@ func newParties(t *testing.T) *parties {
 
 // party starts the process of one.
 func (p *parties) party(i int) *exec.Cmd {
-	return p.start(p.names[i]+".log", "party/"+p.names[i],
-		append([]string{"party", "serve", "--listen", p.addresses[i], "--state", p.names[i], "--schema", "census.yaml",
-			"--key", p.names[i] +
-				".pem", "--combiner", "uni", "--allow", "aux.csv", "--max-epsilon", "4",
-			"--lifetime-epsilon", "4"}, p.voters[i]...)...)
+	name := p.names[i]
+	return p.start(name+".log", "party/"+name, append([]string{"site", "serve", "--listen", p.addresses[i], "--state", name, "--policy",
+		name + ".signed.yaml", "--officer", name + ".pem.pub", "--key", name + ".pem", "--aux-schema", "census.yaml", "--ledger",
+		name + ".db"}, p.voters[i]...)...)
 }
 
 // until waits for a file.
@@ -131,7 +136,7 @@ func TestTenParties(t *testing.T) {
 		}
 	}
 	var talk bytes.Buffer
-	c := p.command("combiner/uni", "combine", "--ask", "peers.txt", "--wait", "1h", "--votes", "kept", "--aux", "aux.csv",
+	c := p.command("combiner/uni", "site", "vote", "--sites", "peers.txt", "--wait", "1h", "--votes", "kept", "--aux", "aux.csv",
 		"--schema", "census.yaml",
 		"--parties", "10", "--epsilon", "4", "--job", "ten", "--model", "global.json")
 	c.Stderr = &talk
@@ -175,7 +180,7 @@ func TestTenParties(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, name := range p.names[:8] {
-		runDiscreet(t, append([]string{"party", "vote", "--schema", "census.yaml", "--aux", "aux.csv", "--key", name + ".pem",
+		runDiscreet(t, append([]string{"site", "cast", "--schema", "census.yaml", "--aux", "aux.csv", "--key", name + ".pem",
 			"--party", name, "--out", filepath.Join("filed", name)}, p.voters[i]...)...)
 	}
 	if a, b := p.replayed("kept"), p.replayed("filed"); !bytes.Equal(a, b) {

@@ -49,7 +49,7 @@ func TestPipesDoNotHang(t *testing.T) {
 		}
 	}
 	some := []string{"verify FILE", "verify --keys", "train --data", "train --schema", "predict --model", "show FILE",
-		"evaluate --data", "site check --policy", "site sign --key", "budget show --ledger", "serve --config", "combine --roster",
+		"evaluate --data", "site check --policy", "site sign --key", "budget show --ledger", "serve --config", "site vote --roster",
 		"doctor --tls-cert", "card --audit"}
 	if size.Long() {
 		some = some[:0]

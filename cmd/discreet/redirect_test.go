@@ -119,8 +119,8 @@ func (s *strangers) exits(args ...string) string {
 func (s *strangers) calls(role identity.Role, url func(name string) string) map[string][]string {
 	s.t.Helper()
 	task := strings.Repeat("0", 64)
-	combine := []string{"combine", "--certs", "certs", "--as", "combiner/uni", "--wait", "1h", "--aux", "census.csv",
-		"--schema", "census.yaml", "--parties", "2", "--epsilon", "4", "--model", "m.json", "--ask", "peers.txt"}
+	combine := []string{"site", "vote", "--certs", "certs", "--as", "combiner/uni", "--wait", "1h", "--aux", "census.csv",
+		"--schema", "census.yaml", "--parties", "2", "--epsilon", "4", "--model", "m.json", "--sites", "peers.txt"}
 	peers := func(addresses ...string) {
 		var b strings.Builder
 		for i, name := range []string{"mary", "john"}[:len(addresses)] {
@@ -146,10 +146,10 @@ func (s *strangers) calls(role identity.Role, url func(name string) string) map[
 		}
 	case identity.Party:
 		peers(url("mary"))
-		return map[string][]string{"combine --ask": combine}
+		return map[string][]string{"site vote --sites": combine}
 	default:
 		peers("https://127.0.0.1:1", "https://127.0.0.1:2")
-		return map[string][]string{"combine --secure-sum": append(combine, "--secure-sum", "--honest", "2", "--helpers",
+		return map[string][]string{"site vote --secure-sum": append(combine, "--secure-sum", "--honest", "2", "--helpers",
 			"one="+url("one")+",two="+url("two")+",three="+url("three"))}
 	}
 }

@@ -111,7 +111,7 @@ const learnerTitle = "Learner "
 
 // describeLearners writes the options of all learners once, from discreet train.
 func describeLearners(b *strings.Builder, root *cobra.Command) {
-	b.WriteString("\n## Options of the learners\n\nThe commands party train, plan and train accept these flags.\n")
+	b.WriteString("\n## Options of the learners\n\nThe commands site fit, plan and train accept these flags.\n")
 	for _, c := range root.Commands() {
 		if c.Name() != "train" {
 			continue

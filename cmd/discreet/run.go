@@ -36,7 +36,7 @@ refused, 4 schema check: the schema does not fit. DISCREET_A_FLAG sets --a-flag.
 			a.newExplainCommand(), a.newEvaluateCommand(), a.newShowCommand(), a.newCardCommand(), a.newExportCommand(),
 			a.newReleaseCommand(), a.newVerifyCommand(), a.NewAuditCommand()}},
 	}, a.newDoctorCommand(), a.NewKeygenCommand("discreet"))
-	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate", "site",
+	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "helper", "owner", "simulate", "site",
 		"task")
 	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)
 	root.AddCommand(cluster.NewWorker(a.Stdin, a.Data()))

@@ -45,7 +45,7 @@ var reading = map[string]string{
 	"verify FILE":                   "verify FILE --keys sign.pub",
 	"plan --policy":                 "plan --schema census.yaml --epsilon 1 --policy FILE",
 	"train --policy":                with(trainLine, withLedger+" --policy FILE"),
-	"party train --policy":          with(partyTrainLine, withLedger+" --policy FILE"),
+	"site fit --policy":             with(partyTrainLine, withLedger+" --policy FILE"),
 	"release --policy":              with(releaseLine, "--policy FILE"),
 	"verify --policy":               "verify r.zip --keys sign.pub --policy FILE",
 	"verify --keys":                 "verify r.zip --keys FILE",
@@ -58,15 +58,15 @@ var reading = map[string]string{
 	"schema check --data":       "schema check census.yaml --data FILE",
 	"schema check --checks":     "schema check census.yaml --data census.csv --checks FILE",
 	"train --checks":            with(trainLine, "--checks FILE"),
-	"party train --checks":      with(partyTrainLine, "--checks FILE"),
+	"site fit --checks":         with(partyTrainLine, "--checks FILE"),
 	"simulate --checks":         with(simulateLine, "--checks FILE"),
 	"schema init DATA":          "schema init FILE",
 	"plan --schema":             "plan --schema FILE --epsilon 1",
 	"plan --ledger":             "plan --schema census.yaml --epsilon 1 --ledger FILE --dataset d",
 	"train --data":              with(trainLine, "--data FILE"),
 	"train --schema":            with(trainLine, "--schema FILE"),
-	"combine --anchors":         with(combineLine, withLedger+" --anchors FILE"),
-	"party train --anchors":     with(partyTrainLine, withLedger+" --anchors FILE"),
+	"site vote --anchors":       with(combineLine, withLedger+" --anchors FILE"),
+	"site fit --anchors":        with(partyTrainLine, withLedger+" --anchors FILE"),
 	"simulate --anchors":        with(simulateLine, withLedger+" --anchors FILE"),
 	"train --anchors":           with(trainLine, withLedger+" --anchors FILE"),
 	"plan --anchors":            "plan --schema census.yaml --epsilon 1 " + withLedger + " --anchors FILE",
@@ -77,12 +77,11 @@ var reading = map[string]string{
 	"budget recover --anchors":  "budget recover --ledger l.db --anchors FILE",
 	"aggregator --anchors":      with(aggregatorLine, "--anchors FILE"),
 	"helper --anchors":          with(helperLine, "--anchors FILE"),
-	"party serve --anchors":     with(serveLine, "--anchors FILE"),
 	"owner keys --anchors":      "owner keys --book b.db --lifetime-epsilon 1 --anchors FILE",
 	"train --ledger":            with(trainLine, "--ledger FILE --dataset d"),
 	"budget init --ledger":      "budget init --ledger FILE --dataset d --epsilon 1",
 	"train --key":               with(trainLine, withLedger+" --key FILE"),
-	"party train --key":         with(partyTrainLine, withLedger+" --key FILE"),
+	"site fit --key":            with(partyTrainLine, withLedger+" --key FILE"),
 	"budget init --key":         "budget init --ledger new.db --dataset d --epsilon 1 --key FILE",
 	"budget init --policy":      "budget init --ledger new.db --key sign --policy FILE",
 	"budget sign --draft":       "budget sign --draft FILE --key sign --out n.yaml",
@@ -112,29 +111,23 @@ var reading = map[string]string{
 	"budget recover --ledger":   "budget recover --ledger FILE",
 	"simulate --data":           with(simulateLine, "--data FILE"),
 	"simulate --ledger":         with(simulateLine, "--ledger FILE --dataset d"),
-	"party train --ledger":      with(partyTrainLine, "--ledger FILE --dataset d"),
+	"site fit --ledger":         with(partyTrainLine, "--ledger FILE --dataset d"),
 	"simulate --schema":         with(simulateLine, "--schema FILE"),
-	"party plan --schema":       "party plan --schema FILE --parties 9 --epsilon 1",
-	"party train --data":        "party train --data FILE --schema census.yaml --learner logistic --model n.json",
-	"party train --schema":      "party train --data census.csv --schema FILE --learner logistic --model n.json",
-	"party vote --model":        with(voteLine, "--model FILE"),
-	"party vote --csv":          "party vote --csv FILE --schema census.yaml --aux census.csv --out v",
-	"party vote --aux":          with(voteLine, "--aux FILE"),
-	"party vote --schema":       with(voteLine, "--schema FILE"),
-	"party vote --key":          with(voteLine, "--key FILE"),
-	"party serve --schema":      with(serveLine, "--schema FILE"),
-	"party serve --key":         with(serveLine, "--key FILE"),
-	"party serve --model":       with(serveLine, "--model FILE"),
-	"party serve --certs":       with(serveLine, "--certs FILE"),
-	"party serve --state":       with(serveLine, "--state FILE"),
-	"party serve --allow":       with(serveLine, "--allow FILE"),
-	"combine --schema":          with(combineLine, "--schema FILE"),
-	"combine --votes":           with(combineLine, "--votes FILE"),
-	"combine --aux":             with(combineLine, "--aux FILE"),
-	"combine --roster":          with(combineLine, "--roster FILE"),
-	"combine --ledger":          with(combineLine, "--ledger FILE --dataset d"),
-	"combine --ask":             with(askLine, "--ask FILE"),
-	"combine --certs":           with(askLine, "--certs FILE"),
+	"site plan --schema":        "site plan --schema FILE --parties 9 --epsilon 1",
+	"site fit --data":           "site fit --data FILE --schema census.yaml --learner logistic --model n.json",
+	"site fit --schema":         "site fit --data census.csv --schema FILE --learner logistic --model n.json",
+	"site cast --model":         with(voteLine, "--model FILE"),
+	"site cast --csv":           "site cast --csv FILE --schema census.yaml --aux census.csv --out v",
+	"site cast --aux":           with(voteLine, "--aux FILE"),
+	"site cast --schema":        with(voteLine, "--schema FILE"),
+	"site cast --key":           with(voteLine, "--key FILE"),
+	"site vote --schema":        with(combineLine, "--schema FILE"),
+	"site vote --votes":         with(combineLine, "--votes FILE"),
+	"site vote --aux":           with(combineLine, "--aux FILE"),
+	"site vote --roster":        with(combineLine, "--roster FILE"),
+	"site vote --ledger":        with(combineLine, "--ledger FILE --dataset d"),
+	"site vote --sites":         with(askLine, "--sites FILE"),
+	"site vote --certs":         with(askLine, "--certs FILE"),
 	"predict --model":           "predict --model FILE --data census.csv --out p.csv",
 	"predict-rows --model":      "predict-rows --model FILE",
 	"predict --data":            "predict --model m.json --data FILE --out p.csv",
@@ -169,11 +162,9 @@ var reading = map[string]string{
 	"net-doctor --certs":        "net-doctor --certs FILE",
 	"net-doctor --gateway":      "net-doctor --certs certs --gateway FILE",
 	"certs trial --dir":         "certs trial --dir FILE owner/x",
-	"party serve --peers":       with(serveLine, "--peers FILE --honest 3 --helpers a=SERVER,b=SERVER,c=SERVER"),
 	"certs request --dir":       "certs request owner/x --dir FILE",
 	"serve --config":            "serve --config FILE",
 	"site serve --config":       "site serve --config FILE",
-	"party serve --config":      "party serve --config FILE",
 	"aggregator --config":       "aggregator --config FILE",
 	"helper --config":           "helper --config FILE",
 	"aggregator --certs":        with(aggregatorLine, "--certs FILE"),
@@ -225,6 +216,10 @@ var reading = map[string]string{
 	"site serve --state":        with(siteServeLine, "--state FILE"),
 	"site serve --held-out":     with(siteServeLine, "--held-out FILE"),
 	"site serve --checks":       with(siteServeLine, "--checks FILE"),
+	"site serve --model":        with(voterLine, "--model FILE"),
+	"site serve --aux-schema":   with(voterLine, "--aux-schema FILE"),
+	"site init --aux":           with(siteInitLine, "--aux-schema census.yaml --aux FILE"),
+	"site init --aux-schema":    with(siteInitLine, "--aux census.csv --aux-schema FILE"),
 	"site check --data":         "site check --policy signed.yaml --schema clinics.yaml --data FILE",
 	"site check --checks":       "site check --policy signed.yaml --schema clinics.yaml --data census.csv --checks FILE",
 	"site end --state":          "site end --state FILE",
@@ -247,15 +242,15 @@ const (
 
 	trainLine      = "train --data census.csv --schema census.yaml --epsilon 1 --model n.json"
 	simulateLine   = "simulate --data census.csv --schema census.yaml --epsilon 1 --model n.json"
-	partyTrainLine = "party train --data census.csv --schema census.yaml --learner brc --epsilon 1 --model n.json"
-	voteLine       = "party vote --model m.json --aux census.csv --out v"
-	askLine        = "combine --ask peers.txt --certs certs --as combiner/x --aux census.csv --schema census.yaml " +
+	partyTrainLine = "site fit --data census.csv --schema census.yaml --learner brc --epsilon 1 --model n.json"
+	voteLine       = "site cast --model m.json --aux census.csv --out v"
+	askLine        = "site vote --sites peers.txt --certs certs --as combiner/x --aux census.csv --schema census.yaml " +
 		"--parties 9 --epsilon 1 --model n.json"
 	judgeLine   = "evaluate --model m.json --data census.csv --epsilon 1"
 	releaseLine = "release m.json --key key.pem --out n.zip"
-	serveLine   = "party serve --certs certs --as party/x --listen NOWHERE --state state --model m.json --schema " +
-		"census.yaml --key key.pem --combiner x --allow census.csv --max-epsilon 1 --lifetime-epsilon 1"
-	combineLine = "combine --votes votes --aux census.csv --schema census.yaml --parties 9 --epsilon 1 --model " +
+	voterLine   = "site serve --certs certs --as party/x --listen NOWHERE --state state --policy votes.yaml --officer own.pem.pub " +
+		"--key own.pem --aux-schema census.yaml --model m.json --ledger v.db"
+	combineLine = "site vote --votes votes --aux census.csv --schema census.yaml --parties 9 --epsilon 1 --model " +
 		"n.json"
 	createLine = "task create --certs certs --as operator/x --server SERVER --schema census.yaml --classifier " +
 		"stump --epsilon 1 --owners 1000 --minimum 10 --slot 1m --ends 1h"
@@ -304,11 +299,11 @@ func scene(t testing.TB) string {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"party train --data census.csv --schema census.yaml --learner logistic --model m.json",
+		"site fit --data census.csv --schema census.yaml --learner logistic --model m.json",
 		"keygen --out key.pem",
 		"keygen --out sign",
 		"release m.json --key sign --out r.zip",
-		"party vote --model m.json --aux census.csv --out votes/one",
+		"site cast --model m.json --aux census.csv --out votes/one",
 		"budget init --ledger l.db --dataset d --epsilon 1",
 	} {
 		if strings.Contains(line, "votes/") {
@@ -343,6 +338,9 @@ func scene(t testing.TB) string {
 	}
 	tell(t, strings.Fields("budget sign --draft project.yaml --key sign --out project.signed"))
 	tell(t, strings.Fields(strings.ReplaceAll(siteInitLine, "n.yaml", "policy.yaml")))
+	tell(t, strings.Fields("site init --site x --sites sites.txt --aux census.csv --aux-schema census.yaml --coordinator x --epsilon 1 "+
+		"--lifetime-epsilon 1 --until 2999-12-31 --out draft.yaml"))
+	tell(t, strings.Fields("site sign --policy draft.yaml --key own.pem --out votes.yaml"))
 	if said := tell(t, strings.Fields("site sign --policy policy.yaml --key own.pem --out signed.yaml")); said != "signed policy number 1 of site x\n" {
 		t.Fatal(said)
 	}

@@ -4,6 +4,8 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -147,4 +149,21 @@ func (b *books) institutionBalance(d *datasetBooks) *InstitutionBalance {
 	}
 	spent, charged := a.total(Use.spentPrice), a.charged()
 	return &InstitutionBalance{a.limit, spent, subtractPrice(charged, spent), subtractPrice(a.limit, charged), b.exposed(d)}
+}
+
+// HasResult reports whether a result of these bytes, as their SHA-256, is committed in the data set by a job that
+// protects its rows. What follows from such a result costs them nothing more.
+func (l *Ledger) HasResult(ctx context.Context, dataset string, digest [sha256.Size]byte) (has bool, err error) {
+	_, entries, err := l.readEntries(ctx, dataset)
+	for _, e := range entries {
+		if e.Kind != Committed {
+			continue
+		}
+		var c committed
+		if err := e.decode(&c); err != nil {
+			return false, err
+		}
+		has = has || c.SHA256 == hex.EncodeToString(digest[:])
+	}
+	return has, err
 }

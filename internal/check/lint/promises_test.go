@@ -87,7 +87,10 @@ var promises = []struct{ sentence, test string }{
 	{"job %q cannot go from %s to %s", "internal/ledger:TestEveryOrderOfSteps"},
 	{"already has a budget; budgets cannot be changed", "internal/ledger:TestRefusals"},
 	{"learner %s adds no noise: expect the claim to be refuted", "lab/cmd/discreet-lab:TestScripts/audit"},
-	{"the model protects %s, at epsilon %s for all that it votes", "cmd/discreet:TestScripts/units"},
+	{"its votes cost nothing more, and protect what it protects", "cmd/discreet:TestScripts/units"},
+	{"be at least 2 for secret sums, which hide a site among the others", "cmd/discreet:TestScripts/party_secret"},
+	{"for all rows together, and as much for each row", "internal/net/service/site:TestVotesAndTrainingsHaveOneBudget"},
+	{"# or rows, if votes go on after a training", "internal/net/service/site:TestVotesAndTrainingsHaveOneBudget"},
 	{"each number has %.2f times the noise of one table", "internal/privacy/mech:TestSharesOfNoiseAddUp"},
 	{"you see the sums of each site, with all noise that its rows need", "internal/net/federated/sites:TestAnySumOfAnswersThatShowHasItsNoise"},
 	{"(default 0, a pure guarantee)", "cmd/discreet:TestCommandReference"},
@@ -102,7 +105,7 @@ var promiseFolders = []string{
 	"internal/learn/auto", "internal/learn/labeldp", "internal/learn/erm", "internal/learn/brc", "internal/train",
 	"internal/commands/demo", "internal/train/evaluation", "internal/train/forecast", "internal/model/explain", "internal/explorer/planning",
 	"internal/ground/dp", "internal/release/dossier", "internal/commands", "internal/net/commands/site_train.go",
-	"internal/net/commands/party_serve.go", "cmd/discreet",
+	"internal/net/commands/site_voter.go", "internal/net/service/site/votes.go", "cmd/discreet",
 	"internal/train/predict", "internal/train/heldout", "internal/model/metrics", "internal/train/audit", "internal/ledger",
 }
 

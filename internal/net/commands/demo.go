@@ -46,7 +46,6 @@ type demoModel struct {
 const (
 	schemaFile  = "schema.yaml"
 	membersFile = "members.txt"
-	keysFile    = "keys.txt"
 )
 
 func (a *app) newDemoCommand() *cobra.Command {
@@ -126,19 +125,18 @@ func (d *demo) certify(ctx context.Context, callers ...string) error {
 	return err
 }
 
-// listMembers makes the signing key of each institution, and the lists of members and of keys.
+// listMembers makes the signing key of each institution, and the list of members.
 func (d *demo) listMembers(ctx context.Context, addresses []string) error {
-	d.say("Each institution makes a key, and tells the others its address and public key: " + membersFile + ", " + keysFile + ".")
-	var members, keys strings.Builder
+	d.say("Each institution makes a key, and tells the others its address and public key: " + membersFile + ".")
+	var members strings.Builder
 	for i, name := range d.names() {
 		key, err := d.run(ctx, "keygen", "--out", name+".pem")
 		if err != nil {
 			return err
 		}
-		keys.WriteString(key)
 		members.WriteString("https://" + addresses[i] + " " + strings.TrimSpace(key) + " " + name + "\n")
 	}
-	return errors.Join(d.write(membersFile, members.String()), d.write(keysFile, keys.String()))
+	return d.write(membersFile, members.String())
 }
 
 // honest is the number of institutions that the others rely on.

@@ -42,7 +42,7 @@ func (d *demo) runSites(ctx context.Context) error {
 	if err := d.listMembers(ctx, addresses); err != nil {
 		return err
 	}
-	if err := d.signPolicies(ctx); err != nil {
+	if err := d.signPolicies(ctx, "--schema", schemaFile, "--delta", demoDelta, "--lifetime-delta", "3e-6", "--held-out", "later"); err != nil {
 		return err
 	}
 	d.say("Each institution runs its site, which answers within the policy.")
@@ -76,21 +76,24 @@ func (d *demo) runSites(ctx context.Context) error {
 	return nil
 }
 
-// signPolicies drafts, signs and checks the policy of each site.
-func (d *demo) signPolicies(ctx context.Context) error {
+// signPolicies drafts and signs the policy of each institution; clauses are flags about what it allows. It checks the tables
+// of those that train.
+func (d *demo) signPolicies(ctx context.Context, clauses ...string) error {
 	d.say("Each institution's officer drafts, reads and signs its policy. Here all have one officer.")
 	if _, err := d.run(ctx, "keygen", "--out", "officer"); err != nil {
 		return err
 	}
 	for _, name := range d.names() {
-		for _, args := range [][]string{
-			{"site", "init", "--site", name, "--sites", membersFile, "--schema", schemaFile, "--coordinator", "uni", "--honest",
-				d.honest(), "--epsilon", d.epsilon, "--delta", demoDelta, "--lifetime-epsilon", d.lifetime(), "--lifetime-delta", "3e-6",
-				"--held-out", "later", "--until", "2099-12-31", "--out", name + ".yaml"},
+		commands := [][]string{
+			slices.Concat([]string{"site", "init", "--site", name, "--sites", membersFile, "--coordinator", "uni", "--honest", d.honest(),
+				"--epsilon", d.epsilon, "--lifetime-epsilon", d.lifetime(), "--until", "2099-12-31", "--out", name + ".yaml"}, clauses),
 			{"site", "sign", "--policy", name + ".yaml", "--key", "officer", "--out", name + ".signed.yaml"},
-			{"site", "check", "--policy", name + ".signed.yaml", "--officer", "officer.pub", "--schema", schemaFile,
-				"--data", name + ".csv", "--data", name + ".held-out.csv"},
-		} {
+		}
+		if slices.Contains(clauses, "--schema") {
+			commands = append(commands, []string{"site", "check", "--policy", name + ".signed.yaml", "--officer", "officer.pub", "--schema",
+				schemaFile, "--data", name + ".csv", "--data", name + ".held-out.csv"})
+		}
+		for _, args := range commands {
 			if _, err := d.run(ctx, args...); err != nil {
 				return err
 			}
@@ -99,7 +102,7 @@ func (d *demo) signPolicies(ctx context.Context) error {
 	return nil
 }
 
-// runVotes combines the votes of institutions, with the noise added by the combiner and by the institutions themselves.
+// runVotes combines the votes of institutions, with the noise added by the coordinator and by the institutions themselves.
 func (d *demo) runVotes(ctx context.Context) error {
 	names := d.names()
 	addresses, err := freeAddresses(ctx, d.members)
@@ -129,16 +132,19 @@ func (d *demo) runVotes(ctx context.Context) error {
 	if err := d.trainAlike(ctx, "logistic"); err != nil {
 		return err
 	}
+	if err := d.signPolicies(ctx, "--kind", "labels", "--helpers", helpers, "--aux", "aux.csv", "--aux-schema", schemaFile,
+		"--lifetime-delta", "1e-12"); err != nil {
+		return err
+	}
 	for i, name := range names {
-		if err := d.start(ctx, name, addresses[i], "party", "serve", "--certs", "certs", "--as", "party/"+name, "--state", name,
-			"--model", name+".json", "--schema", schemaFile, "--key", name+".pem", "--combiner", "uni", "--allow", "aux.csv",
-			"--max-epsilon", d.epsilon, "--lifetime-epsilon", d.lifetime(), "--kind", "labels", "--helpers", helpers, "--peers", keysFile,
-			"--honest", d.honest()); err != nil {
+		if err := d.start(ctx, name, addresses[i], "site", "serve", "--certs", "certs", "--as", "party/"+name, "--state", name,
+			"--policy", name+".signed.yaml", "--officer", "officer.pub", "--key", name+".pem", "--aux-schema", schemaFile, "--model",
+			name+".json", "--ledger", name+".db"); err != nil {
 			return err
 		}
 	}
-	d.say("The combiner asks for votes: in the clear, and as one secret sum.")
-	ask := []string{"combine", "--ask", membersFile, "--certs", "certs", "--as", "combiner/uni", "--wait", "1m", "--aux", "aux.csv", "--schema",
+	d.say("The coordinator asks for votes: in the clear, and as one secret sum.")
+	ask := []string{"site", "vote", "--sites", membersFile, "--certs", "certs", "--as", "combiner/uni", "--wait", "1m", "--aux", "aux.csv", "--schema",
 		schemaFile, "--parties", strconv.Itoa(d.members), "--epsilon", d.epsilon}
 	if _, err := d.run(ctx, append(ask, "--model", "votes.json")...); err != nil {
 		return err
@@ -150,8 +156,8 @@ func (d *demo) runVotes(ctx context.Context) error {
 	price := "epsilon = " + d.epsilon + " for each institution as a whole"
 	d.models = []demoModel{
 		{"pooled", []string{"pooled.json"}, "NOT PRIVATE; nobody has these rows in one place"},
-		{"votes", []string{"votes.json"}, price + "; the combiner sees votes"},
-		{"secret sum of votes", []string{"secret.json"}, price + "; the combiner sees the sum"},
+		{"votes", []string{"votes.json"}, price + "; the coordinator sees votes"},
+		{"secret sum of votes", []string{"secret.json"}, price + "; the coordinator sees the sum"},
 		{"alone", suffixed(names, ".json"), "NOT PRIVATE; the mean of the models that stay where they are"},
 	}
 	return nil
@@ -258,7 +264,7 @@ func (d *demo) trainAlike(ctx context.Context, learner string, price ...string) 
 
 // trainOne trains a model on the rows of one table.
 func (d *demo) trainOne(ctx context.Context, name, learner string, price ...string) error {
-	args := []string{"party", "train", "--data", name + ".csv", "--schema", schemaFile, "--learner", learner, "--model", name + ".json"}
+	args := []string{"site", "fit", "--data", name + ".csv", "--schema", schemaFile, "--learner", learner, "--model", name + ".json"}
 	if price != nil && d.written.Relation == dp.AddRemove {
 		rows := d.count(func(unit int) bool { return unit%2 == 0 })
 		if name != "pooled" {

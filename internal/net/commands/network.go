@@ -28,10 +28,9 @@ models are those of discreet. Exit codes: 0 success, 1 error, 2 invalid command
 line, 3 budget refused, 4 site check: the schema does not fit.`,
 		Example: `  discreet-net demo sites
   discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
-  discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,
+  discreet-net site plan --schema aux.yaml --parties 200 --epsilon 1`,
 	}, []commands.Group{
-		{Title: "Institutions that may not pool their tables", Commands: []*cobra.Command{a.newSiteCommand(),
-			a.newPartyCommand(), a.newCombineCommand()}},
+		{Title: "Institutions that may not pool their tables", Commands: []*cobra.Command{a.newSiteCommand()}},
 		{Title: "People who perturb at home", Commands: []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(),
 			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
 		{Title: "Both", Commands: []*cobra.Command{a.newDemoCommand(), a.newCertsCommand(), a.newDoctorCommand()}},

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,6 +33,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/net/federated/sites"
 	"github.com/discreet-dp/discreet/internal/net/mapped"
 	"github.com/discreet-dp/discreet/internal/net/service/site"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -41,46 +43,65 @@ import (
 func (a *app) newSiteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "site",
-		Short: "add an institution's rows to trainings without showing them",
-		Long: `A site adds its rows to trainings across institutions, and shows none
-(docs/sites.md).`,
+		Short: "take part without showing rows, and ask those who do",
+		Long: `A site is an institution that adds its rows to trainings (docs/sites.md), or votes
+on the rows of one public table (docs/parties.md), within one signed policy. A
+coordinator asks sites: train, evaluate, vote and plan.`,
 		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
     --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
   discreet-net site sign --policy north.yaml --key officer --out north.signed.yaml`,
 	}
 	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteKitCommand(), a.newSiteOpenCommand(),
-		a.newSiteServeCommand(), a.newSiteEndCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
+		a.newSiteServeCommand(), a.newSiteEndCommand(), a.NewSiteFitCommand(), a.newSiteCastCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand(),
+		a.newSiteVoteCommand(), a.newSitePlanCommand())
 }
 
 func (a *app) newSiteInitCommand() *cobra.Command {
-	p := site.Policy{Clauses: policy.Clauses{Version: policy.Version, Number: 1, Data: "rows"}, Measurements: 1000, Numbers: 1 << 16,
-		Figures: true}
+	var v draftedVotes
+	p := site.Policy{Clauses: policy.Clauses{Version: policy.Version, Number: 1, Data: "rows"}, Figures: true}
 	var list, schemaFile, out string
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "write a draft of a site's policy",
 		Long: `Init writes a policy for the site's officer to read, change and sign. Compare
-each key of --sites with the site that has it.`,
+each key of --sites with the site that has it.
+
+With --schema the site takes part in trainings. With --aux it votes on these
+files, at most --epsilon a query and --lifetime-epsilon in total.`,
 		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
-    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml`,
+    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
+  discreet-net site init --site mary --sites sites.txt --aux aux.csv --aux-schema aux.yaml --coordinator uni --epsilon 1 \
+    --lifetime-epsilon 3 --until 2027-12-31 --out mary.yaml`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			peers, err := readSites("site init", list)
 			if err != nil {
 				return err
 			}
-			s, err := schema.Load(schemaFile)
-			if err != nil {
-				return err
-			}
-			p.Sites, p.MinimumSites = map[string]string{}, len(peers)-max(p.MayLeave, 0)
+			p.Sites = map[string]string{}
 			for _, peer := range peers {
 				p.Sites[peer.Name] = hex.EncodeToString(peer.Key)
 			}
-			if p.Schema, err = sites.SchemaDigest(s); err != nil {
+			var s *schema.Schema
+			if schemaFile != "" {
+				if !c.Flags().Changed("honest") {
+					return cli.Refuse("site init", "honest", "must be given with --schema", nil)
+				}
+				if s, err = schema.Load(schemaFile); err != nil {
+					return err
+				}
+				if p.Schema, err = sites.SchemaDigest(s); err != nil {
+					return err
+				}
+				p.MinimumSites, p.Measurements, p.Numbers = len(peers)-max(p.MayLeave, 0), 1000, 1<<16
+				p.PublicRows = s.Relation == dp.ReplaceOne // which the officer reads in the draft
+			}
+			if p.Votes, err = v.draft(&p); err != nil {
 				return err
 			}
-			p.PublicRows = s.Relation == dp.ReplaceOne // which the officer reads in the draft
+			if s == nil {
+				p.Coordinators = nil // who asks for votes is named there
+			}
 			if err := p.CheckDraft(); err != nil {
 				return &cli.UsageError{Err: fmt.Errorf("site init: %w", err)}
 			}
@@ -98,20 +119,22 @@ each key of --sites with the site that has it.`,
 	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
 	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
 	f.StringSliceVar(&p.Coordinators, "coordinator", nil, "the `names` of the coordinators to answer")
-	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of honest sites, including this one")
-	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training")
+	f.IntVar(&p.Honest, "honest", 1, "the smallest `number` of honest sites, including this one")
+	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training, or of a query for votes")
 	f.StringVar(&p.Training.Delta, "delta", "0", "the largest `δ` of a training")
-	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings together")
-	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
+	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings and votes together")
+	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings and votes together")
 	f.StringVar(&p.HeldOut, "held-out", "", "the `name` in the ledger of rows for evaluations (default none)")
 	f.BoolVar(&p.ExactEvaluation, "exact-evaluation", false, "let the coordinators see exact numbers about these rows: not private")
 	f.BoolVar(&p.OwnNumbers, "own-numbers", false, "let coordinators see this site's own noisy sums, if sites may leave")
 	f.IntVar(&p.MayLeave, "may-leave", 0, "the most `sites` that may leave a training")
 	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
 	f.StringVar(&out, "out", "", "the draft `file`")
+	v.addFlags(c)
 	cli.Reads(c, "sites", "schema")
 	cli.Writes(c, "out")
-	cli.Require(c, "site", "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until", "out")
+	cli.Require(c, "site", "sites", "coordinator", "epsilon", "lifetime-epsilon", "until", "out")
+	c.MarkFlagsOneRequired("schema", "aux")
 	return c
 }
 
@@ -178,9 +201,14 @@ that the check was run. A site does not start without this record of its files.`
 			if err != nil {
 				return err
 			}
-			s, err := schema.Load(schemaFile)
-			if err != nil {
-				return err
+			var s *schema.Schema
+			if schemaFile != "" {
+				if s, err = schema.Load(schemaFile); err != nil {
+					return err
+				}
+			}
+			if s == nil && (mapFile != "" || len(data) > 0) {
+				return cli.Refuse("site check", "schema", "must be given with --map and --data", nil)
 			}
 			lines, err := p.Words(s)
 			files := s
@@ -212,7 +240,7 @@ that the check was run. A site does not start without this record of its files.`
 	c.Flags().StringArrayVar(&data, "data", nil, "a `file` of the table; may be repeated")
 	checks.AddMostly(c)
 	cli.Reads(c, "policy", "schema", "officer", "map", "data")
-	cli.Require(c, "policy", "schema")
+	cli.Require(c, "policy")
 	return c
 }
 
@@ -269,7 +297,7 @@ func parseKey(text string) (ed25519.PublicKey, error) {
 
 // siteServe holds the flags of the command.
 type siteServe struct {
-	*app
+	voter
 	listener
 	ledger                                       commands.LedgerFlag
 	state, policy, officer, key, schema, mapFile string
@@ -278,18 +306,24 @@ type siteServe struct {
 }
 
 func (a *app) newSiteServeCommand() *cobra.Command {
-	s := &siteServe{app: a}
+	s := &siteServe{voter: newVoter(a)}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "answer coordinators within the policy",
 		Long: `Serve reads the table once and answers the coordinators that the policy names:
 sums with the site's share of the noise, which masks hide until all sites are
-added up.
+added up. With --model or --command it votes on the rows of the public files that
+the policy names. Everything is charged first, to one ledger.
+
+Without --data the site votes alone, and its ledger counts votes alone. A
+--command is another program, and votes only where no table is.
 
 SIGHUP makes the site read policy, key and certificates again. You may kill it
 at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
-    --officer officer.pub --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
+    --officer officer.pub --key north.pem --schema clinics.yaml --data north.csv --ledger north.db
+  discreet-net site serve --certs certs --as party/mary --listen :8451 --state mary --policy mary.signed.yaml \
+    --officer officer.pub --key mary.pem --aux-schema aux.yaml --model m.json --ledger mary.db`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c) },
 	}
@@ -300,14 +334,20 @@ at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 	f.StringVar(&s.officer, "officer", "", "the officer's public key `file`, as keygen writes it")
 	f.StringVar(&s.key, "key", "", "the site's key `file`, as keygen makes it")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
+	s.voter.addFlags(c)
+	f.StringVar(&s.Schema, "aux-schema", "", "the schema `file` of the public files that are voted on")
 	f.StringVar(&s.mapFile, "map", "", "the `file` that maps this site's columns to the schema's (default none)")
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
 	f.StringArrayVar(&s.heldOut, "held-out", nil, "a `file` of rows for evaluations; may be repeated")
 	s.ledger.AddFlag(c)
 	s.checks.AddFile(c)
-	cli.Reads(c, "policy", "officer", "key", "schema", "map", "data", "held-out")
+	cli.Reads(c, "policy", "officer", "key", "schema", "map", "data", "held-out", "aux-schema")
 	cli.KeepsFolder(c, "state", site.StateNames)
-	cli.Require(c, "state", "policy", "officer", "key", "schema", "data", "ledger")
+	cli.Require(c, "state", "policy", "officer", "key", "ledger")
+	c.MarkFlagsRequiredTogether("data", "schema")
+	c.MarkFlagsOneRequired("data", "model", "command")
+	c.MarkFlagsMutuallyExclusive("model", "command")
+	c.MarkFlagsMutuallyExclusive("command", "data")
 	return c
 }
 
@@ -325,46 +365,12 @@ func (s *siteServe) serveSite(c *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	sch, _, err := commands.LoadSchema(s.schema)
+	rows, err := s.readTables(c)
 	if err != nil {
 		return err
 	}
-	var own *mapped.Map
-	if s.mapFile != "" {
-		if own, err = mapped.Load(s.mapFile, sch); err != nil {
-			return err
-		}
-	}
-	// Rows on both sides would be charged to two totals.
-	if err := dataset.CheckOnce(ctx, s.Stdin, slices.Concat(s.data, s.heldOut)...); err != nil {
+	if err := s.openVoter(policy); err != nil {
 		return err
-	}
-	files := sch
-	if own != nil {
-		files = own.Files
-	}
-	s.checks.Require = true
-	s.checks.Command = "discreet-net site check --policy " + commands.ShellWord(s.policy) + " --schema " + commands.ShellWord(s.schema)
-	if own != nil {
-		s.checks.Command += " --map " + commands.ShellWord(s.mapFile)
-	}
-	if err := s.checks.Ask(c, s.App, files, s.schema, slices.Concat(s.data, s.heldOut)); err != nil {
-		return err
-	}
-	tab, rows, err := s.readRows(ctx, sch, own, s.data)
-	if err != nil {
-		return err
-	}
-	mem, err := memory.New(tab)
-	if err != nil {
-		return err
-	}
-	var heldOut *site.HeldOut
-	if len(s.heldOut) > 0 {
-		heldOut = new(site.HeldOut)
-		if heldOut.Table, heldOut.Rows, err = s.readRows(ctx, sch, own, s.heldOut); err != nil {
-			return err
-		}
 	}
 	anchors, err := s.ledger.Anchors()
 	if err != nil {
@@ -378,16 +384,20 @@ func (s *siteServe) serveSite(c *cobra.Command) (err error) {
 	if err := policy.CheckNewest(anchors); err != nil { // before its lifetime is declared
 		return commands.AsRefusal(err)
 	}
-	if err := policy.OpenLedger(ctx, l, sch); err != nil {
+	if err := policy.OpenLedger(ctx, l, rows.schema); err != nil {
 		return commands.AsRefusal(err)
+	}
+	voting, err := s.voting(ctx, l, policy, self.Name)
+	if err != nil {
+		return err
 	}
 	log := s.newLogger()
 	server, err := site.New(site.Params{
-		Self: self, Policy: policy, Key: key, State: s.state, Anchors: anchors, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
-		Now: commands.Clock, Program: build.Version(),
+		Self: self, Policy: policy, Key: key, State: s.state, Anchors: anchors, Table: rows.table, Rows: rows.digest, HeldOut: rows.heldOut,
+		Voting: voting, Log: log, Now: commands.Clock, Program: build.Version(),
 		Charge: func(ctx context.Context, o site.Order) (site.Account, error) {
 			job := o.Request()
-			job.Terms, job.Worker = train.Terms(sch), train.Worker()
+			job.Terms, job.Worker = train.Terms(rows.schema), train.Worker()
 			return l.Job(ctx, job)
 		},
 	})
@@ -398,6 +408,9 @@ func (s *siteServe) serveSite(c *cobra.Command) (err error) {
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, syscall.SIGHUP)
 		defer signal.Stop(again)
+		var votes sync.WaitGroup
+		defer votes.Wait()
+		votes.Go(func() { _ = server.Run(ctx) }) // it returns nil
 		for {
 			select {
 			case <-ctx.Done():
@@ -405,7 +418,7 @@ func (s *siteServe) serveSite(c *cobra.Command) (err error) {
 			case <-again:
 				policy, key, err := s.readCharter(officer)
 				if err == nil {
-					err = policy.OpenLedger(ctx, l, sch)
+					err = policy.OpenLedger(ctx, l, rows.schema)
 				}
 				if err == nil {
 					err = server.Replace(policy, key)
@@ -414,6 +427,65 @@ func (s *siteServe) serveSite(c *cobra.Command) (err error) {
 			}
 		}
 	})
+}
+
+// siteRows are the tables of a site; empty if it votes alone.
+type siteRows struct {
+	schema  *schema.Schema
+	table   engine.Table
+	digest  sites.Digest
+	heldOut *site.HeldOut
+}
+
+// readTables reads the site's tables, of which it has checked the schema.
+func (s *siteServe) readTables(c *cobra.Command) (out siteRows, err error) {
+	ctx := c.Context()
+	if len(s.data) == 0 {
+		if s.mapFile != "" || len(s.heldOut) > 0 {
+			return out, cli.Refuse("site serve", "data", "must be given with --map and --held-out", nil)
+		}
+		s.Say("without --data: this ledger counts votes alone; what is trained on the same rows elsewhere adds up")
+		return out, nil
+	}
+	sch, _, err := commands.LoadSchema(s.schema)
+	if err != nil {
+		return out, err
+	}
+	var own *mapped.Map
+	if s.mapFile != "" {
+		if own, err = mapped.Load(s.mapFile, sch); err != nil {
+			return out, err
+		}
+	}
+	// Rows on both sides would be charged to two totals.
+	if err := dataset.CheckOnce(ctx, s.Stdin, slices.Concat(s.data, s.heldOut)...); err != nil {
+		return out, err
+	}
+	files := sch
+	if own != nil {
+		files = own.Files
+	}
+	s.checks.Require = true
+	s.checks.Command = "discreet-net site check --policy " + commands.ShellWord(s.policy) + " --schema " + commands.ShellWord(s.schema)
+	if own != nil {
+		s.checks.Command += " --map " + commands.ShellWord(s.mapFile)
+	}
+	if err := s.checks.Ask(c, s.App, files, s.schema, slices.Concat(s.data, s.heldOut)); err != nil {
+		return out, err
+	}
+	tab, rows, err := s.readRows(ctx, sch, own, s.data)
+	if err != nil {
+		return out, err
+	}
+	out = siteRows{schema: sch, digest: rows}
+	if out.table, err = memory.New(tab); err != nil {
+		return out, err
+	}
+	if len(s.heldOut) > 0 {
+		out.heldOut = new(site.HeldOut)
+		out.heldOut.Table, out.heldOut.Rows, err = s.readRows(ctx, sch, own, s.heldOut)
+	}
+	return out, err
 }
 
 // readCharter reads the signed policy and the site's key.

@@ -37,7 +37,7 @@ columns:
 	}
 	data := put("t.csv", "x,y\n1,a\n2,b\n")
 	read := func(text string) sites.Digest {
-		serve := &siteServe{app: &app{&commands.App{App: &cli.App{Stderr: io.Discard}}}}
+		serve := &siteServe{voter: voter{app: &app{&commands.App{App: &cli.App{Stderr: io.Discard}}}}}
 		var own *mapped.Map
 		if text != "" {
 			serve.mapFile = put("map.yaml", text)

@@ -37,16 +37,20 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 	if [ -n "$(voter $i)" ]; then
 		set -- --command "$(voter $i)"
 	else
-		$net party train --data "party$i.csv" --schema mine.yaml --learner logistic --model "party$i.json" >/dev/null
+		$net site fit --data "party$i.csv" --schema mine.yaml --learner logistic --model "party$i.json" >/dev/null
 		set -- --model "party$i.json"
 	fi
-	$net party serve --certs certs --as "party/party$i" --listen "127.0.0.1:$port" --state "state$i" --schema aux.yaml --key "party$i.pem" \
-		--combiner uni --allow aux.csv --max-epsilon 20 --lifetime-epsilon 20 "$@" 2>"party$i.log" &
+	tail -1 peers.txt >own.txt
+	$net site init --site "party$i" --sites own.txt --aux aux.csv --aux-schema aux.yaml --coordinator uni --epsilon 20 \
+		--lifetime-epsilon 20 --until 2999-12-31 --out "party$i.yaml"
+	$net site sign --policy "party$i.yaml" --key "party$i.pem" --out "party$i.signed.yaml" >/dev/null
+	$net site serve --certs certs --as "party/party$i" --listen "127.0.0.1:$port" --state "state$i" --policy "party$i.signed.yaml" \
+		--officer "party$i.pem.pub" --key "party$i.pem" --aux-schema aux.yaml --ledger "party$i.db" "$@" 2>"party$i.log" &
 	eval "party$i=$!"
 	pids="$pids $!"
 done
 
-$net combine --ask peers.txt --certs certs --as combiner/uni --wait 45s --aux aux.csv --schema aux.yaml --parties 10 --epsilon 20 --model global.json >card 2>said &
+$net site vote --sites peers.txt --certs certs --as combiner/uni --wait 45s --aux aux.csv --schema aux.yaml --parties 10 --epsilon 20 --model global.json >card 2>said &
 combine=$!
 pids="$pids $combine"
 for i in 9 10; do

@@ -217,7 +217,7 @@ def parties(w, helpers):
         w.stack.callback(server.shutdown)
         lines.append(f"{server.address} {p.public()} {name}\n")
     (w.dir / "parties").write_text("".join(lines))
-    combine = ["combine", "--ask", "parties", "--certs", w.certs, "--as", "combiner/uni", "--wait", "5m", "--aux", "aux.csv", "--schema", "pets.yaml", "--parties", "3", "--model", "global.json"]
+    combine = ["site", "vote", "--sites", "parties", "--certs", w.certs, "--as", "combiner/uni", "--wait", "5m", "--aux", "aux.csv", "--schema", "pets.yaml", "--parties", "3", "--model", "global.json"]
     for kind in ["labels", "probabilities"]:
         w.run(*combine, "--epsilon", "500", "--job", kind, "--kind", kind)
         shown = json.loads(w.run("evaluate", "--model", "global.json", "--data", "fresh.csv", "--json"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/keyfile"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/net/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/net/service/party"
@@ -90,29 +91,13 @@ func (v *Voter) CheckKind(kind multiparty.Kind) error {
 	return nil
 }
 
-// PriceOfPersons returns the price at which the voting model protects all rows of one person,
-// according to its own statement (6.1). It refuses a model without such a statement.
-func (v *Voter) PriceOfPersons() (*party.PersonPrice, error) {
-	bad := func(want string, got any) error {
-		return &train.RequestError{Err: &dp.ParamError{Op: "party", Param: "unit", Want: want, Got: got,
-			Hint: "train the model with person: in the schema and an epsilon, or leave the unit to be the party"}}
-	}
+// IsReleased reports whether a model votes whose bytes are the result of a job of the data set (6.1).
+func (v *Voter) IsReleased(ctx context.Context, l *ledger.Ledger, dataset string) (bool, error) {
 	if v.ours == nil {
-		return nil, bad("must be party if a command votes: its use of a person's rows is unknown", "person")
+		return false, nil
 	}
-	switch p := &v.ours.Privacy; {
-	case p.Scope == dp.Nothing || p.NotPrivate || p.Seeded || p.Epsilon < 1:
-		return nil, bad("must be party if the model has no guarantee", "person")
-	case !p.ProtectsPersons():
-		return nil, bad("must be party if the model protects one row, not all rows of one person", "person")
-	case p.Delta > 0:
-		return nil, bad("must be party if the model has a delta: a lifetime counts epsilon alone", "person")
-	}
-	return &party.PersonPrice{Model: v.source, Epsilon: v.ours.Privacy.Epsilon}, nil
+	return l.HasResult(ctx, dataset, v.source)
 }
-
-// ProtectedWords describes what the voting model protects.
-func (v *Voter) ProtectedWords() string { return v.ours.Privacy.Protects() }
 
 // Cast writes the votes file on the auxiliary table in the files.
 func (v *Voter) Cast(ctx context.Context, name string, kind multiparty.Kind, files []string,

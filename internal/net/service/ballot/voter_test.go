@@ -3,34 +3,50 @@
 package ballot
 
 import (
-	"strings"
+	"crypto/sha256"
+	"path/filepath"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 )
 
-// Only a model whose statement protects all rows of one person votes for persons, at its price.
-func TestPriceOfPersons(t *testing.T) {
-	person := model.Privacy{Scope: dp.WholeRow, Epsilon: 2 * dp.Nano, Unit: "one visit",
-		Claim: "additive: G-ADDITIVE-2" + model.PersonClaim}
-	v := &Voter{ours: &model.Model{Privacy: person}, source: [32]byte{5}}
-	if p, err := v.PriceOfPersons(); err != nil || p.Epsilon != 2*dp.Nano || p.Model != v.source {
-		t.Errorf("%+v, %v", p, err)
+// Only a model whose very bytes are the result of a job of the data set has been paid for: not one of another data set, nor
+// one whose job has no result, nor a command.
+func TestModelsThatWerePaidFor(t *testing.T) {
+	l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for want, change := range map[string]func(*model.Privacy){
-		"not all rows of one person": func(p *model.Privacy) { p.Claim = "additive: G-ADDITIVE-2" },
-		"no guarantee":               func(p *model.Privacy) { p.Scope, p.NotPrivate = dp.Nothing, true },
-		"has a delta":                func(p *model.Privacy) { p.Delta = 1 },
-	} {
-		p := person
-		change(&p)
-		_, err := (&Voter{ours: &model.Model{Privacy: p}}).PriceOfPersons()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
+	defer l.Close()
+	for _, name := range []string{"rows", "other"} {
+		if err := l.Declare(t.Context(), ledger.Dataset{Name: name, Epsilon: 10}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if _, err := (&Voter{Command: "cat"}).PriceOfPersons(); err == nil || !strings.Contains(err.Error(), "a command") {
-		t.Errorf("a command votes for persons: %v", err)
+	charge := func(dataset, result string) {
+		j, err := l.Job(t.Context(), ledger.Request{Dataset: dataset, ID: "job-" + result, Terms: ledger.Terms{Unit: "row", Relation: dp.ReplaceOne}})
+		if err == nil {
+			err = j.Charge(t.Context(), dp.Price{Epsilon: 1}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 1}})
+		}
+		if err == nil && result != "none" {
+			err = j.Commit(t.Context(), []byte(result))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	charge("rows", "paid")
+	charge("rows", "none")
+	charge("other", "elsewhere")
+	for text, want := range map[string]bool{"paid": true, "none": false, "elsewhere": false, "unknown": false} {
+		v := &Voter{ours: new(model.Model), source: sha256.Sum256([]byte(text))}
+		if free, err := v.IsReleased(t.Context(), l, "rows"); err != nil || free != want {
+			t.Errorf("%s: %t, %v", text, free, err)
+		}
+	}
+	if free, err := (&Voter{Command: "paid", source: sha256.Sum256([]byte("paid"))}).IsReleased(t.Context(), l, "rows"); err != nil || free {
+		t.Errorf("a command: %t, %v", free, err)
 	}
 }

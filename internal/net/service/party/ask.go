@@ -202,7 +202,7 @@ func (a *asked) fetch(ctx context.Context) error {
 	}
 	defer stream.Close()
 	from := &parts{stream: stream, heard: func() { silent.Reset(callTimeout) }}
-	return keepFile(filepath.Join(a.Dir, a.peer.Name), func(to io.Writer) error {
+	return keepFile(filepath.Join(a.Dir, a.peer.Name), time.Time{}, func(to io.Writer) error {
 		r, err := multiparty.NewReader(io.TeeReader(from, to))
 		if from.err != nil {
 			return from.err

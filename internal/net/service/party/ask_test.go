@@ -67,7 +67,7 @@ func TestLiarsAreAbsent(t *testing.T) {
 	a := w.asking(q, honest.peer())
 	for name, lie := range lies {
 		var m *member
-		m = w.member(strings.ReplaceAll(name, " ", "-"), func(p *Params) {
+		m = w.member(strings.ReplaceAll(name, " ", "-"), func(p *setup) {
 			p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error { return lie(m, q, to) }
 		})
 		a.Peers = append(a.Peers, m.peer())
@@ -242,7 +242,7 @@ func TestManyParties(t *testing.T) {
 func TestAskingEnds(t *testing.T) {
 	w := newWorld(t)
 	begun := make(chan struct{})
-	m := w.member("mary", func(p *Params) {
+	m := w.member("mary", func(p *setup) {
 		p.Cast = func(ctx context.Context, _ *Query, _ []string, _ io.Writer) error {
 			close(begun)
 			<-ctx.Done()

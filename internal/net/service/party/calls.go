@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"slices"
 	"time"
 
 	"connectrpc.com/connect"
@@ -29,7 +27,8 @@ func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest],
 		if q.Honest > 0 {
 			return q, problem.New(problem.Malformed, "the query is for a secret sum")
 		}
-		if err := s.awaitFiles(ctx, &work{id: id, query: q, who: who, text: r.Msg.GetQuery().GetQuery()}); err != nil {
+		if err := s.awaitFiles(ctx, &work{id: id, query: q, who: who, text: r.Msg.GetQuery().GetQuery()},
+			func() error { return nil }); err != nil {
 			return q, err
 		}
 		f, err := openfile.Regular(s.votesPath(id))
@@ -72,7 +71,7 @@ func (s *Server) SendTable(ctx context.Context,
 			return q, problem.New(problem.Malformed, "the query has %d files", len(q.Tables))
 		}
 		// it is here, or not allowed
-		if _, err := s.shelf.findFile(q.Tables[file]); problem.Of(err).Kind != problem.UnknownTable {
+		if _, err := s.shelf.findFile(q.Tables[file], s.Terms()); problem.Of(err).Kind != problem.UnknownTable {
 			return q, err
 		}
 		part := first.GetPart()
@@ -113,36 +112,35 @@ func (s *Server) openQuery(m *rpc.SignedQuery, who identity.Caller) (*Query, ID,
 		return q, ID{}, problem.New(problem.Late, "the query's deadline was %s", q.Deadline.UTC().Format(time.RFC3339))
 	case q.Deadline.Sub(now) > maxAhead:
 		return q, ID{}, problem.New(problem.NotAllowed, "a deadline more than %s ahead", maxAhead)
-	case q.Schema != s.Schema:
-		return q, ID{}, problem.New(problem.NotAllowed, "another schema than %x", s.Schema[:])
-	case q.Honest == 0 && !slices.Contains(s.Kinds, q.Kind):
-		return q, ID{}, problem.New(problem.NotAllowed, "kind %s", q.Kind)
-	case q.Honest > 0 && len(s.Helpers) == 0:
-		return q, ID{}, problem.New(problem.NotAllowed, "secret sums")
-	case s.priceQuery(q) > s.MaxEpsilon:
-		return q, ID{}, problem.New(problem.NotAllowed, "epsilon %s, at most %s", q.Params.Epsilon, s.MaxEpsilon)
 	}
 	id, err := q.queryID(who)
+	if err == nil {
+		err = s.check(q, who)
+	}
 	return q, id, err
 }
 
 // awaitFiles waits until the answer to a query is on disk. The query is charged once, before the
-// answer is made; without its table it costs nothing.
-func (s *Server) awaitFiles(ctx context.Context, w *work) error {
-	q := w.query
+// answer is made; without its table it costs nothing. met is called before a query that has no answer.
+func (s *Server) awaitFiles(ctx context.Context, w *work, met func() error) (err error) {
+	q, terms := w.query, s.Terms()
 	w.files, w.done = make([]string, len(q.Tables)), make(chan struct{})
+	if err := s.findJob(ctx, w); err != nil {
+		return err
+	}
 	for i, t := range q.Tables {
-		var err error
-		if w.files[i], err = s.shelf.findFile(t); err != nil {
+		if w.files[i], err = s.shelf.findFile(t, terms); err != nil {
 			return err
 		}
 	}
-	var err error
-	if w.paid, err = s.record.findQuery(ctx, w.id, q.Deadline, s.priceQuery(q)); err != nil {
+	if answered, err := s.isAnswered(w); answered || err != nil {
+		return err
+	}
+	if err := met(); err != nil {
 		return err
 	}
 	now, err := s.enqueueWork(w)
-	if now == nil || err != nil {
+	if err != nil {
 		return err
 	}
 	wait := time.NewTimer(s.wait)
@@ -152,8 +150,13 @@ func (s *Server) awaitFiles(ctx context.Context, w *work) error {
 		if now.err != nil {
 			return now.err
 		}
-		_, err := s.record.findQuery(ctx, w.id, q.Deadline, 0) // it may have been begun for an earlier deadline
-		return err
+		if err := s.findJob(ctx, w); err != nil {
+			return err
+		}
+		if answered, err := s.isAnswered(w); err != nil || !answered { // it may have been begun for an earlier deadline
+			return errors.Join(problem.New(problem.Overloaded, "the party is voting"), err)
+		}
+		return nil
 	case <-wait.C:
 		return problem.New(problem.Overloaded, "the party is voting")
 	case <-ctx.Done():
@@ -161,15 +164,12 @@ func (s *Server) awaitFiles(ctx context.Context, w *work) error {
 	}
 }
 
-// enqueueWork returns the running work on a query, or starts it; it returns nil if the votes exist.
+// enqueueWork returns the running work on a query, or starts it.
 func (s *Server) enqueueWork(w *work) (*work, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before := s.works[w.id]; before != nil {
 		return before, nil
-	}
-	if _, err := os.Stat(s.votesPath(w.id)); err == nil { // 5.6
-		return nil, nil
 	}
 	select {
 	case s.queue <- w:

@@ -24,9 +24,11 @@ import (
 	"connectrpc.com/connect"
 	"go.uber.org/goleak"
 
+	"github.com/discreet-dp/discreet/internal/ground/diskroom"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
-	"github.com/discreet-dp/discreet/internal/ground/sqldb"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/net/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/net/service/admission"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
 	"github.com/discreet-dp/discreet/internal/net/service/rpc"
@@ -100,31 +102,48 @@ type member struct {
 	name    string
 	address string
 	key     ed25519.PrivateKey
-	params  Params
+	params  setup
 	casts   atomic.Int32
+	ledger  *ledger.Ledger
 	wrap    func(http.Handler) http.Handler
 	stop    func() // nil while it is down
+}
+
+// setup is how a member begins.
+type setup struct {
+	Params
+	terms    Terms
+	lifetime dp.Epsilon
+	here     bool // the auxiliary file was sent before
+	free     bool // votes cost nothing more
 }
 
 // levels of every test's label.
 var levels = []string{"no", "yes"}
 
 // member starts a party. Its votes are random, so that none are made twice alike.
-func (w *world) member(name string, change func(*Params)) *member {
+func (w *world) member(name string, change func(*setup)) *member {
 	w.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // an address to come back to
 	must(w.t, err)
 	m := &member{w: w, name: name, address: l.Addr().String(), key: keyOf(name)}
 	must(w.t, l.Close())
-	m.params = Params{
-		Self: w.identity(identity.Party, name), State: w.t.TempDir(), Combiners: []string{"uni"},
-		Schema: multiparty.Digest{1}, Allow: []string{w.aux},
-		Kinds: []multiparty.Kind{multiparty.Labels}, Key: m.key, MaxEpsilon: 2 * dp.Nano, Lifetime: 4 * dp.Nano, Log: quiet,
+	d, err := DigestOf(w.aux)
+	must(w.t, err)
+	m.params = setup{Params: Params{
+		Self: w.identity(identity.Party, name), State: w.t.TempDir(), Key: m.key, Problem: problem.Of,
+		Calls: admission.NewMetrics(), Log: quiet,
 		Plan: func(context.Context, *Query, []string) (int, uint64, error) { return 0, 0, nil },
 		Cast: func(_ context.Context, q *Query, _ []string, to io.Writer) error {
 			return m.votes(q, byte(m.casts.Add(1)), to)
 		},
-	}
+	}, terms: Terms{
+		Combiners: []string{"uni"}, Schema: multiparty.Digest{1}, Tables: map[multiparty.Digest]int64{d: int64(len(table))},
+		Kinds: []multiparty.Kind{multiparty.Labels}, Each: dp.Price{Epsilon: 2 * dp.Nano, Delta: 1},
+		Open: func(time.Time) error { return nil }, Refuse: func(clause, figures string, args ...any) error {
+			return problem.New(problem.NotAllowed, clause+": "+figures, args...)
+		},
+	}, lifetime: 4 * dp.Nano, here: true}
 	if change != nil {
 		change(&m.params)
 	}
@@ -158,12 +177,23 @@ func (m *member) votes(q *Query, which byte, to io.Writer) error {
 // start serves a party that is down, on its state and at its address.
 func (m *member) start() *member {
 	m.w.t.Helper()
-	s, err := New(m.w.t.Context(), m.params)
+	m.open()
+	s, err := New(m.params.Params)
 	must(m.w.t, err)
 	m.Server = s
+	if m.params.here {
+		d, err := DigestOf(m.w.aux)
+		must(m.w.t, err)
+		must(m.w.t, os.WriteFile(s.shelf.sentPath(Table{Digest: d, Format: CSV}), table, 0o600))
+	}
 	l, err := net.Listen("tcp", m.address)
 	must(m.w.t, err)
-	h := s.Handler()
+	g := &admission.Gate{Self: s.Self, May: map[string][]identity.Role{}, Names: m.params.terms.Combiners, Body: maxMessage,
+		Places: map[string]*admission.Places{}, Metrics: s.Calls, Log: s.Log}
+	Admit(g)
+	calls := http.NewServeMux()
+	calls.Handle(s.Handler(g))
+	h := g.Handler(calls)
 	if m.wrap != nil {
 		h = m.wrap(h)
 	}
@@ -180,9 +210,55 @@ func (m *member) start() *member {
 		cancel()
 		server.Close()
 		wg.Wait()
-		must(m.w.t, s.Close())
+		must(m.w.t, m.ledger.Close())
 	}
 	return m
+}
+
+// open opens the ledger of a member.
+func (m *member) open() {
+	t := m.w.t
+	t.Helper()
+	l, err := ledger.Create(context.Background(), filepath.Join(m.params.State, "ledger.db"))
+	must(t, err)
+	m.ledger = l
+	all := dp.Price{Epsilon: m.params.lifetime, Delta: 1000}
+	if err := l.Declare(t.Context(), ledger.Dataset{Name: "rows", Epsilon: all.Epsilon, Delta: all.Delta,
+		Institution: &ledger.Institution{Price: all}}); !errors.As(err, new(*ledger.Exists)) {
+		must(t, err)
+	}
+	m.params.Terms = func() *Terms { return &m.params.terms }
+	m.params.Charge = func(ctx context.Context, id ID) (Job, error) {
+		return l.Job(ctx, ledger.Request{Dataset: "rows", ID: "vote-" + id.String(), Config: []byte(id.String()), Institution: true,
+			Resume: true})
+	}
+	if m.params.free {
+		m.params.Charge = nil
+	}
+	m.params.Problem = func(err error) *problem.Problem {
+		switch {
+		case errors.As(err, new(*ledger.Exceeded)):
+			return problem.New(problem.Spent, "")
+		case errors.Is(err, diskroom.ErrFull):
+			return problem.New(problem.Storage, "")
+		}
+		return problem.Of(err)
+	}
+}
+
+// spent is what all queries cost together, and how many there were.
+func (m *member) spent(ctx context.Context) (spent dp.Epsilon, queries int, err error) {
+	b, err := m.ledger.Balances(ctx, "rows")
+	if err != nil {
+		return 0, 0, err
+	}
+	err = m.ledger.History(ctx, "rows", func(e ledger.Entry) error {
+		if e.Kind == ledger.Began {
+			queries++
+		}
+		return nil
+	})
+	return b[0].OfInstitution.Spent.Epsilon, queries, err
 }
 
 // kill stops a party and cuts off the calls under way.
@@ -257,7 +333,7 @@ func TestOneQueryOneAnswer(t *testing.T) {
 	w.wants(problem.Spent, err)
 	_, err = w.ask(w.query(func(q *Query) { q.Job = "three" }), m)
 	must(t, err)
-	if spent, n, err := m.record.spent(t.Context()); err != nil || spent != 4*dp.Nano || n != 3 {
+	if spent, n, err := m.spent(t.Context()); err != nil || spent != 4*dp.Nano || n != 3 {
 		t.Errorf("%s is spent on %d queries, %v; want 4 on 3", spent, n, err)
 	}
 }
@@ -267,7 +343,7 @@ func TestOneCastForManyCallers(t *testing.T) {
 	w := newWorld(t)
 	begun, go1 := make(chan struct{}), make(chan struct{})
 	var m *member
-	m = w.member("mary", func(p *Params) {
+	m = w.member("mary", func(p *setup) {
 		p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error {
 			close(begun) // a second time is a panic, and no answer
 			<-go1
@@ -296,7 +372,7 @@ func TestSlowVotesAreWaitedFor(t *testing.T) {
 	w := newWorld(t)
 	ready := make(chan struct{})
 	var m *member
-	m = w.member("mary", func(p *Params) {
+	m = w.member("mary", func(p *setup) {
 		p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error {
 			<-ready
 			return m.votes(q, 1, to)
@@ -362,7 +438,7 @@ func TestRefusals(t *testing.T) {
 		"another schema":  {w.combiner, func(q *Query) { q.Schema[0]++ }, problem.NotAllowed},
 		"another table":   {w.combiner, func(q *Query) { q.Tables[0].Digest[0]++ }, problem.NotAllowed},
 		"another size":    {w.combiner, func(q *Query) { q.Tables[0].Bytes++ }, problem.NotAllowed},
-		"another format":  {w.combiner, func(q *Query) { q.Tables[0].Format = Parquet }, problem.NotAllowed},
+		"another format":  {w.combiner, func(q *Query) { q.Tables[0].Format = Parquet }, problem.UnknownTable},
 		"no table":        {w.combiner, func(q *Query) { q.Tables = nil }, problem.Malformed},
 		"too many tables": {w.combiner, func(q *Query) { q.Tables = make([]Table, maxTables+1) }, problem.Malformed},
 		"one more table": {w.combiner, func(q *Query) { q.Tables = append(q.Tables, Table{Bytes: 1, Format: CSV}) },
@@ -386,7 +462,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	if spent, n, err := m.record.spent(t.Context()); err != nil || spent != 0 || n != 0 || m.casts.Load() != 0 {
+	if spent, n, err := m.spent(t.Context()); err != nil || spent != 0 || n != 0 || m.casts.Load() != 0 {
 		t.Errorf("refused queries have cost %s, %v, and %d casts", spent, err, m.casts.Load())
 	}
 }
@@ -402,7 +478,7 @@ func TestRevokedCombiners(t *testing.T) {
 	must(t, w.combiner.Save(dir))
 	self, err := identity.Load(dir, self.Caller)
 	must(t, err)
-	m := w.member("mary", func(p *Params) { p.Self = self })
+	m := w.member("mary", func(p *setup) { p.Self = self })
 	client, query := w.client(m, w.combiner, w.query(nil))
 	must(t, call(t, client, query))
 	crltest.Revoke(t, dir, time.Now(), time.Hour, "combiner-"+w.combiner.Name)
@@ -421,7 +497,7 @@ func TestRevokedCombiners(t *testing.T) {
 // A query is what its combiner has signed, to the last bit, and no one else's.
 func TestForgeries(t *testing.T) {
 	w := newWorld(t)
-	m := w.member("mary", func(p *Params) { p.Combiners = []string{"uni", "other"} })
+	m := w.member("mary", func(p *setup) { p.terms.Combiners = []string{"uni", "other"} })
 	client, good := w.client(m, w.combiner, w.query(nil))
 	must(t, call(t, client, good))
 	w.wants(problem.BadSignature, call(t, client, nil))
@@ -453,7 +529,7 @@ func TestFailuresStayAtHome(t *testing.T) {
 	w := newWorld(t)
 	fails := true
 	var m *member
-	m = w.member("mary", func(p *Params) {
+	m = w.member("mary", func(p *setup) {
 		p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error {
 			if fails {
 				_, err := to.Write([]byte("half a file"))
@@ -485,17 +561,17 @@ func TestFailuresStayAtHome(t *testing.T) {
 func TestVotesAreForgotten(t *testing.T) {
 	w := newWorld(t)
 	var ahead atomic.Int64
-	m := w.member("mary", func(p *Params) {
+	m := w.member("mary", func(p *setup) {
 		p.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	})
 	_, err := w.ask(w.query(nil), m)
 	must(t, err)
-	must(t, m.forgetVotes(t.Context()))
+	must(t, m.forgetVotes())
 	if files, _ := os.ReadDir(m.votesDir()); len(files) != 1 {
 		t.Errorf("%d votes files before the deadline, want 1", len(files))
 	}
 	ahead.Store(int64(2 * time.Hour))
-	must(t, m.forgetVotes(t.Context()))
+	must(t, m.forgetVotes())
 	if files, _ := os.ReadDir(m.votesDir()); len(files) != 0 {
 		t.Errorf("%d votes files after the deadline, want 0", len(files))
 	}
@@ -506,54 +582,35 @@ func TestVotesAreForgotten(t *testing.T) {
 	}
 }
 
-// A promise once given is not changed, and a state is a party's own.
-func TestLifetimeIsKept(t *testing.T) {
-	w := newWorld(t)
-	m := w.member("mary", nil)
-	m.kill()
-	m.params.Lifetime++
-	var p *dp.ParamError
-	if _, err := New(t.Context(), m.params); !errors.As(err, &p) || p.Param != "lifetime epsilon" {
-		t.Errorf("err = %v, want a refusal of the lifetime", err)
-	}
-}
-
 // What combiners ask adds up, whoever of them asks.
 func TestLifetimeIsOfAllCombiners(t *testing.T) {
 	w := newWorld(t)
-	m := w.member("mary", func(p *Params) { p.Combiners, p.Lifetime = []string{"uni", "other"}, 3*dp.Nano/2 })
+	m := w.member("mary", func(p *setup) { p.terms.Combiners, p.lifetime = []string{"uni", "other"}, 3*dp.Nano/2 })
 	client, query := w.client(m, w.combiner, w.query(nil))
 	must(t, call(t, client, query))
 	client, query = w.client(m, w.identity(identity.Combiner, "other"), w.query(nil))
 	w.wants(problem.Spent, call(t, client, query))
 }
 
-// Where the unit is a person a model is charged once, whatever it votes on and however often, and
-// the next model adds to it; a state keeps its unit.
-func TestPersonsPayForModels(t *testing.T) {
+// Where the model's price is in the ledger its votes cost nothing more, whatever they are about and however often;
+// the same query gets the same bytes all the same.
+func TestModelsInTheLedgerVoteForNothing(t *testing.T) {
 	w := newWorld(t)
-	m := w.member("mary", func(p *Params) {
-		p.MaxEpsilon, p.Lifetime = dp.Nano, 3*dp.Nano/2
-		p.Persons = &PersonPrice{multiparty.Digest{7}, dp.Nano}
-	})
+	m := w.member("mary", func(p *setup) { p.free = true })
 	for _, job := range []string{"first", "second", "third"} {
-		_, err := w.ask(w.query(func(q *Query) { q.Job, q.Params.Epsilon = job, 100*dp.Nano }), m)
+		dear := w.query(func(q *Query) { q.Job, q.Params.Epsilon = job, 100*dp.Nano })
+		first, err := w.ask(dear, m)
 		must(t, err)
-	}
-	m.kill()
-	m.start() // the same model is not charged again
-	m.kill()
-	for param, change := range map[string]func(*Params){
-		"model":       func(p *Params) { p.Persons = &PersonPrice{multiparty.Digest{8}, dp.Nano} },
-		"unit":        func(p *Params) { p.Persons = nil },
-		"max epsilon": func(p *Params) { p.Persons = &PersonPrice{multiparty.Digest{7}, 2 * dp.Nano} },
-	} {
-		changed := m.params
-		change(&changed)
-		var bad *dp.ParamError
-		if _, err := New(t.Context(), changed); !errors.As(err, &bad) || bad.Param != param {
-			t.Errorf("err = %v, want a refusal of the %s", err, param)
+		m.kill()
+		m.start()
+		again, err := w.ask(dear, m)
+		must(t, err)
+		if !bytes.Equal(first, again) {
+			t.Error("the same query has another answer")
 		}
+	}
+	if spent, n, err := m.spent(t.Context()); err != nil || spent != 0 || n != 0 {
+		t.Errorf("%s is spent on %d queries, %v", spent, n, err)
 	}
 }
 
@@ -569,60 +626,6 @@ func TestHalvesAreSwept(t *testing.T) {
 	m.start()
 	if files, _ := os.ReadDir(m.votesDir()); len(files) != 1 || strings.Contains(files[0].Name(), partial) {
 		t.Errorf("%v is kept, want the whole file alone", files)
-	}
-}
-
-func TestNewRefuses(t *testing.T) {
-	w := newWorld(t)
-	m := w.member("mary", nil)
-	m.kill()
-	for name, change := range map[string]func(*Params){
-		"a combiner":        func(p *Params) { p.Self = w.combiner },
-		"nobody":            func(p *Params) { p.Self = nil },
-		"no combiners":      func(p *Params) { p.Combiners = nil },
-		"a combiner's path": func(p *Params) { p.Combiners = []string{"a/b"} },
-		"nothing allowed":   func(p *Params) { p.Allow = nil },
-		"no such file":      func(p *Params) { p.Allow = []string{"nowhere.csv"} },
-		"nothing to give":   func(p *Params) { p.Kinds = nil },
-		"another kind":      func(p *Params) { p.Kinds = []multiparty.Kind{"rows"} },
-		"two helpers":       func(p *Params) { p.Helpers = map[string]string{"a": "https://a", "b": "https://b"} },
-		"no key":            func(p *Params) { p.Key = nil },
-		"no cap":            func(p *Params) { p.MaxEpsilon = 0 },
-		"no lifetime":       func(p *Params) { p.Lifetime = 0 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := m.params
-			change(&p)
-			var bad *dp.ParamError
-			if s, err := New(t.Context(), p); !errors.As(err, &bad) {
-				t.Errorf("err = %v, want a ParamError", err)
-				if s != nil {
-					must(t, s.Close())
-				}
-			}
-		})
-	}
-}
-
-// The page says how it goes.
-func TestPage(t *testing.T) {
-	w := newWorld(t)
-	m := w.member("mary", nil)
-	_, err := w.ask(w.query(nil), m)
-	must(t, err)
-	for path, want := range map[string]string{"/healthz": "alive", "/readyz": "ready",
-		"/metrics": "discreet_party_answers_total 1"} {
-		r := httptest.NewRecorder()
-		m.Page().ServeHTTP(r, httptest.NewRequest("GET", path, nil))
-		if r.Code != 200 || !strings.Contains(r.Body.String(), want) {
-			t.Errorf("%s: %d, want %q", path, r.Code, want)
-		}
-	}
-	m.kill()
-	r := httptest.NewRecorder()
-	m.Page().ServeHTTP(r, httptest.NewRequest("GET", "/readyz", nil))
-	if r.Code != http.StatusServiceUnavailable {
-		t.Errorf("a party whose record is closed is ready: %d", r.Code)
 	}
 }
 
@@ -655,7 +658,7 @@ func FuzzQuery(f *testing.F) {
 func TestAuditLog(t *testing.T) {
 	w := newWorld(t)
 	var said lines
-	m := w.member("mary", func(p *Params) { p.Log = slog.New(slog.NewTextHandler(&said, nil)) })
+	m := w.member("mary", func(p *setup) { p.Log = slog.New(slog.NewTextHandler(&said, nil)) })
 	_, err := w.ask(w.query(nil), m)
 	must(t, err)
 	_, err = w.ask(w.query(func(q *Query) { q.Job, q.Params.Epsilon = "dear", 3*dp.Nano }), m)
@@ -702,14 +705,77 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// spent is what all queries cost together, and how many there were.
-func (r *record) spent(ctx context.Context) (spent dp.Epsilon, queries int, err error) {
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		if spent, err = r.spentIn(tx); err != nil {
-			return err
+// A process that is cut off at any step of an answer has given nothing away unless the answer's digest is in the
+// account. The one that comes after goes on there: it charges no second time, and what may have left is what it gives.
+func TestAnswersAreCutOffAtEveryStep(t *testing.T) {
+	for _, step := range []string{beforeCharge, beforeVoting, beforeCommit, beforeAnswer} {
+		w := newWorld(t)
+		m := w.member("mary", nil)
+		cut := errors.New("cut off")
+		reached := false
+		beforeStep = func(at string) error {
+			if at != step || reached {
+				return nil
+			}
+			reached = true
+			return cut
 		}
-		_, err := tx.Find([]any{&queries}, `SELECT COUNT(*) FROM discreet_queries`)
-		return err
-	})
-	return spent, queries, err
+		t.Cleanup(func() { beforeStep = func(string) error { return nil } })
+		client, query := w.client(m, w.combiner, w.query(nil))
+		if err := call(t, client, query); err == nil || !reached {
+			t.Fatalf("%s: the first call had an answer", step)
+		}
+		kept := map[string][]byte{}
+		files, err := os.ReadDir(m.votesDir())
+		must(t, err)
+		for _, f := range files {
+			kept[f.Name()], err = os.ReadFile(filepath.Join(m.votesDir(), f.Name()))
+			must(t, err)
+		}
+		if len(kept) != map[string]int{beforeCommit: 1, beforeAnswer: 1}[step] {
+			t.Errorf("%s: %d answers are on disk", step, len(kept))
+		}
+		m.kill()
+		m.start()
+		answer, err := w.ask(w.query(nil), m)
+		must(t, err)
+		again, err := w.ask(w.query(nil), m)
+		must(t, err)
+		if !bytes.Equal(answer, again) {
+			t.Errorf("%s: two answers to one query", step)
+		}
+		for _, before := range kept {
+			if step == beforeAnswer && !bytes.Equal(before, answer) {
+				t.Errorf("%s: another answer than the one that may have left", step)
+			}
+		}
+		if spent, n, err := m.spent(t.Context()); err != nil || spent != dp.Nano || n != 1 {
+			t.Errorf("%s: %s is spent on %d queries, %v", step, spent, n, err)
+		}
+		_, err = m.ledger.Verify(t.Context(), nil)
+		must(t, err)
+	}
+}
+
+// An answer that is in the account is given as it was, or not at all: not one that is made anew for a state which was
+// restored from a copy or changed.
+func TestOtherAnswersAreNotGiven(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"restored": os.Remove,
+		"changed":  func(path string) error { return os.WriteFile(path, []byte("other votes"), 0o600) },
+	} {
+		w := newWorld(t)
+		m := w.member("mary", nil)
+		_, err := w.ask(w.query(nil), m)
+		must(t, err)
+		m.kill()
+		files, err := os.ReadDir(m.votesDir())
+		must(t, err)
+		must(t, change(filepath.Join(m.votesDir(), files[0].Name())))
+		m.start()
+		client, query := w.client(m, w.combiner, w.query(nil))
+		if err := call(t, client, query); err == nil || m.casts.Load() != 1 {
+			t.Errorf("%s: err = %v after %d casts", name, err, m.casts.Load())
+		}
+	}
 }

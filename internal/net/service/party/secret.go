@@ -15,7 +15,6 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
@@ -42,10 +41,8 @@ func (s *Server) Add(ctx context.Context,
 		}
 		// Each sum is one more that someone may open: it has a price of its own.
 		id = sha256.Sum256(slices.Concat(id[:], sumID[:]))
-		if err := s.meetHelpers(ctx, id, announced, sumID); err != nil {
-			return q, err
-		}
-		if err := s.awaitFiles(ctx, &work{id: id, query: q, who: who, text: text, sum: announced}); err != nil {
+		if err := s.awaitFiles(ctx, &work{id: id, query: q, who: who, text: text, sum: announced},
+			func() error { return s.meetHelpers(ctx, announced, sumID) }); err != nil {
 			return q, err
 		}
 		if err := s.deliverShares(ctx, id, announced, sumID); err != nil {
@@ -67,6 +64,7 @@ func (s *Server) agreeToSum(q *Query, text []byte, who identity.Caller,
 		return nil, secretsum.ID{}, problem.New(problem.NotAllowed, format, args...)
 	}
 	announced, id, err := signed.Open(s.Self, s.Now())
+	terms := s.Terms()
 	switch {
 	case err != nil:
 		return nil, id, problem.New(problem.Malformed, "%v", err)
@@ -80,52 +78,32 @@ func (s *Server) agreeToSum(q *Query, text []byte, who identity.Caller,
 		return refuse("a sum of more than %d parties", q.Params.Parties)
 	case s.rosterPlace(announced) < 0:
 		return refuse("a sum without this party's key")
-	case len(announced.Helpers) != len(s.Helpers):
-		return refuse("a sum of %d helpers, not %d", len(announced.Helpers), len(s.Helpers))
+	case len(announced.Helpers) != len(terms.Helpers):
+		return refuse("a sum of %d helpers, not %d", len(announced.Helpers), len(terms.Helpers))
 	}
 	for _, h := range announced.Helpers {
-		if s.Helpers[h.Name] == "" {
+		if terms.Helpers[h.Name] == "" {
 			return refuse("a sum of helper %s", h.Name)
 		}
 	}
-	return announced, id, s.among(q, announced)
-}
-
-// checkPeers refuses parameters that let a combiner name any parties for a secret sum.
-func (p *Params) checkPeers() error {
-	fault := dp.RefuseFor("party")
-	switch {
-	case len(p.Helpers) == 0 && (p.Peers.Len() > 0 || p.Honest != 0):
-		return fault("peers", "must be given with helpers only: they are for secret sums", p.Peers.Len())
-	case len(p.Helpers) == 0:
-		return nil
-	case p.Peers.Len() < 2:
-		return fault("peers", "must be at least 2, this party among them: in a sum with invented parties "+
-			"nothing would hide it", p.Peers.Len())
-	case !p.Peers.Has(p.ownKey()):
-		return fault("peers", "must have this party's own key", nil)
-	case p.Honest < 1 || p.Honest > p.Peers.Len():
-		return fault("honest", fmt.Sprintf("must be at least 1, this party, and at most its %d peers", p.Peers.Len()),
-			p.Honest)
-	}
-	return nil
+	return announced, id, s.among(q, announced, terms)
 }
 
 // among refuses a sum in which fewer parties may draw their share of the noise than the query assumes.
 // All parties in it are on the operator's list, of which at most Peers-Honest do not draw it. The
 // combiner chooses the parties in the sum, so that all of those may be among them.
-func (s *Server) among(q *Query, announced *secretsum.Sum) error {
+func (s *Server) among(q *Query, announced *secretsum.Sum, terms *Terms) error {
 	for i, k := range announced.Roster {
-		if !s.Peers.Has(k) { // 5.7
+		if !terms.Peers.Has(k) { // 5.7
 			return problem.New(problem.NotAllowed, "a sum whose party %d is not one of this party's %d peers", i+1,
-				s.Peers.Len())
+				terms.Peers.Len())
 		}
 	}
-	idle := s.Peers.Len() - s.Honest
+	idle := terms.Peers.Len() - terms.Honest
 	if q.Honest > announced.AtLeast-idle { // 5.5
 		return problem.New(problem.NotAllowed,
 			"a sum of at least %d parties that counts on the noise of %d: %d of this party's %d peers may add none",
-			announced.AtLeast, q.Honest, idle, s.Peers.Len())
+			announced.AtLeast, q.Honest, idle, terms.Peers.Len())
 	}
 	return nil
 }
@@ -178,12 +156,13 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 // others.
 func (s *Server) dialHelpers(announced *secretsum.Sum) (clients []*secretsum.Client, there int, hangUp func()) {
 	clients = make([]*secretsum.Client, len(announced.Helpers))
+	helpers := s.Terms().Helpers
 	for i, h := range announced.Helpers {
 		if h.Memory == (secretsum.Memory{}) { // it takes no part
 			continue
 		}
 		there++
-		clients[i] = secretsum.Dial(s.Self, h.Name, s.Helpers[h.Name], s.Log)
+		clients[i] = secretsum.Dial(s.Self, h.Name, helpers[h.Name], s.Log)
 	}
 	return clients, there, func() {
 		for _, c := range clients {
@@ -194,12 +173,9 @@ func (s *Server) dialHelpers(announced *secretsum.Sum) (clients []*secretsum.Cli
 	}
 }
 
-// meetHelpers refuses an unpaid sum if too few helpers to open it accept its shares, because they
+// meetHelpers refuses a sum if too few helpers to open it accept its shares, because they
 // would be paid for and never opened.
-func (s *Server) meetHelpers(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
-	if paid, err := s.record.hasQuery(ctx, id); paid || err != nil {
-		return err
-	}
+func (s *Server) meetHelpers(ctx context.Context, announced *secretsum.Sum, sumID secretsum.ID) error {
 	protocol, err := announced.Protocol()
 	if err != nil {
 		return problem.New(problem.Malformed, "%v", err)

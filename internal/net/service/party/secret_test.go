@@ -66,11 +66,11 @@ func newCommittee(t *testing.T) *committee {
 
 // member is a party that hands in nothing in the clear. It adds to each coordinate
 // how often it was asked, times its scale.
-func (c *committee) member(name string, scale uint64, change func(*Params)) *member {
+func (c *committee) member(name string, scale uint64, change func(*setup)) *member {
 	c.t.Helper()
 	var m *member
-	m = c.world.member(name, func(p *Params) {
-		p.Kinds, p.Helpers, p.Peers, p.Honest = nil, c.addresses, listOf(c.t, named...), len(named)
+	m = c.world.member(name, func(p *setup) {
+		p.terms.Kinds, p.terms.Helpers, p.terms.Peers, p.terms.Honest = nil, c.addresses, listOf(c.t, named...), len(named)
 		p.Plan = func(context.Context, *Query, []string) (int, uint64, error) { return length, below, nil }
 		p.Add = func(_ context.Context, _ *Query, _ []string, votes io.Reader) ([]uint64, error) {
 			r, err := multiparty.NewReader(votes)
@@ -224,7 +224,7 @@ func TestInventedPartiesAreRefused(t *testing.T) {
 		t.Errorf("a combiner with %d parties of its own learns %v, which is what the one real party has added",
 			invented, total)
 	}
-	if spent, _, err := mary.record.spent(t.Context()); err != nil || spent != 0 || mary.casts.Load() != 0 {
+	if spent, _, err := mary.spent(t.Context()); err != nil || spent != 0 || mary.casts.Load() != 0 {
 		t.Errorf("a refused sum has cost %s and %d casts, %v", spent, mary.casts.Load(), err)
 	}
 }
@@ -242,7 +242,7 @@ func TestNoiseIsCountedOnAsOperatorsSay(t *testing.T) {
 		{2, 3, 3, true}, {2, 3, 2, false}, {2, 2, 2, true}, {2, 2, 1, false},
 		{1, 3, 2, true}, {1, 3, 1, false}, {1, 2, 1, true},
 	} {
-		a := c.member("a", 1, func(p *Params) { p.Honest = k.honest })
+		a := c.member("a", 1, func(p *setup) { p.terms.Honest = k.honest })
 		a.patience = soon // no helper knows of the sum
 		q := c.query(func(q *Query) { q.Honest = k.others })
 		query, announced := c.announce(q, c.combiner, func(s *secretsum.Sum) {
@@ -256,31 +256,10 @@ func TestNoiseIsCountedOnAsOperatorsSay(t *testing.T) {
 		if got := problem.Of(err).Kind; (got == problem.NotAllowed) != k.refused {
 			t.Errorf("%+v: err = %v", k, err)
 		}
-		if spent, _, err := a.record.spent(t.Context()); err != nil || spent != 0 || a.casts.Load() != 0 {
+		if spent, _, err := a.spent(t.Context()); err != nil || spent != 0 || a.casts.Load() != 0 {
 			t.Errorf("%+v: the party has voted %d times, for %s, %v", k, a.casts.Load(), spent, err)
 		}
 		a.kill()
-	}
-}
-
-// A party that is told of helpers and not with whom it adds up does not start.
-func TestSecretSumsNeedPeers(t *testing.T) {
-	c := newCommittee(t)
-	for name, change := range map[string]func(*Params){
-		"no list":         func(p *Params) { p.Peers = nil },
-		"itself alone":    func(p *Params) { p.Peers, p.Honest = listOf(t, "a"), 1 },
-		"others alone":    func(p *Params) { p.Peers, p.Honest = listOf(t, "b", "d"), 2 },
-		"nobody honest":   func(p *Params) { p.Honest = 0 },
-		"more than there": func(p *Params) { p.Honest = 4 },
-		"no helpers":      func(p *Params) { p.Helpers, p.Kinds = nil, []multiparty.Kind{multiparty.Labels} },
-	} {
-		a := c.member("a", 1, nil)
-		a.kill()
-		change(&a.params)
-		_, err := New(t.Context(), a.params)
-		if bad := (*dp.ParamError)(nil); !errors.As(err, &bad) || bad.Param != "peers" && bad.Param != "honest" {
-			t.Errorf("%s: err = %v, want peers or honest refused", name, err)
-		}
 	}
 }
 
@@ -402,7 +381,7 @@ func TestSharesAreNotRedirected(t *testing.T) {
 // Fewer than are honest make no sum.
 func TestTooFewOpenNothing(t *testing.T) {
 	c := newCommittee(t)
-	a, b := c.member("a", 1, nil), c.member("b", 10, func(p *Params) { p.MaxEpsilon = 1 })
+	a, b := c.member("a", 1, nil), c.member("b", 10, func(p *setup) { p.terms.Each.Epsilon = 1 })
 	d := c.member("d", 100, nil)
 	_, err := c.total(c.query(func(q *Query) { q.Honest = 3 }), a, b, d)
 	if abort := (*secsum.Abort)(nil); !errors.As(err, &abort) {
@@ -415,7 +394,7 @@ func TestTooFewOpenNothing(t *testing.T) {
 func TestSharesAreSplitOnce(t *testing.T) {
 	c := newCommittee(t)
 	var a *member
-	a = c.member("a", 1, func(p *Params) {
+	a = c.member("a", 1, func(p *setup) {
 		p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error {
 			for h := range 3 { // nothing is sent
 				c.Kill(h)
@@ -432,7 +411,7 @@ func TestSharesAreSplitOnce(t *testing.T) {
 	}
 	a.patience = soon
 	c.wants(problem.Overloaded, add()) // no helper knows of the sum
-	if spent, n, err := a.record.spent(t.Context()); err != nil || n != 0 || a.casts.Load() != 0 {
+	if spent, n, err := a.spent(t.Context()); err != nil || n != 0 || a.casts.Load() != 0 {
 		t.Fatalf("a sum that no helper takes shares of has cost %s, %v", spent, err)
 	}
 	for _, client := range c.Clients(c.combiner) {
@@ -459,7 +438,7 @@ func TestSharesAreSplitOnce(t *testing.T) {
 	if !bytes.Equal(shares, c.kept(a)) {
 		t.Error("shares were made anew")
 	}
-	if spent, n, err := a.record.spent(t.Context()); err != nil || n != 1 {
+	if spent, n, err := a.spent(t.Context()); err != nil || n != 1 {
 		t.Errorf("%s is spent on %d sums, %v; want one", spent, n, err)
 	}
 }
@@ -559,7 +538,7 @@ func TestSumsThatAreRefused(t *testing.T) {
 			}
 		})
 	}
-	if spent, n, err := a.record.spent(t.Context()); err != nil || n != 0 || a.casts.Load() != 0 {
+	if spent, n, err := a.spent(t.Context()); err != nil || n != 0 || a.casts.Load() != 0 {
 		t.Errorf("refused sums have cost %s, %v", spent, err)
 	}
 	// A party that knows no helpers takes part in none.
@@ -568,9 +547,9 @@ func TestSumsThatAreRefused(t *testing.T) {
 	_, err := client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
 	c.wants(problem.NotAllowed, err)
 	// A party takes part with all helpers that its operator has named: two thirds of fewer are easier to buy.
-	more := c.member("b", 1, func(p *Params) {
-		p.Helpers = maps.Clone(p.Helpers)
-		p.Helpers["another"] = "https://localhost:1"
+	more := c.member("b", 1, func(p *setup) {
+		p.terms.Helpers = maps.Clone(p.terms.Helpers)
+		p.terms.Helpers["another"] = "https://localhost:1"
 	})
 	query, announced = c.announce(c.query(nil), c.combiner, nil, more)
 	client, _ = c.client(more, c.combiner, nil)
@@ -599,7 +578,7 @@ func TestSumsOfAnotherShape(t *testing.T) {
 		}
 	}
 	for _, m := range []*member{a, b} {
-		if spent, n, err := m.record.spent(t.Context()); err != nil || n != 0 || m.casts.Load() != 0 {
+		if spent, n, err := m.spent(t.Context()); err != nil || n != 0 || m.casts.Load() != 0 {
 			t.Errorf("sums of another shape have cost %s, and %d casts, %v", spent, m.casts.Load(), err)
 		}
 	}
@@ -620,17 +599,17 @@ func TestNothingIsPaidForWhatPublicThingsDoom(t *testing.T) {
 	} {
 		doomed = k.why
 		plan := func(context.Context, *Query, []string) (int, uint64, error) { return length, below, doomed }
-		open := c.world.member("open", func(p *Params) { p.Plan = plan })
+		open := c.world.member("open", func(p *setup) { p.Plan = plan })
 		client, query := c.client(open, c.combiner, c.world.query(nil))
 		c.wants(k.want, call(t, client, query))
-		secret := c.member("a", 1, func(p *Params) { p.Plan = plan })
-		total, err := c.total(c.query(nil), secret, c.member("b", 1, func(p *Params) { p.Plan = plan }))
+		secret := c.member("a", 1, func(p *setup) { p.Plan = plan })
+		total, err := c.total(c.query(nil), secret, c.member("b", 1, func(p *setup) { p.Plan = plan }))
 		if err == nil {
 			t.Errorf("%v is the sum", total)
 		}
 		c.wants(k.want, total.Answers[0].Err)
 		for _, m := range []*member{open, secret} {
-			if spent, n, err := m.record.spent(t.Context()); err != nil || n != 0 || m.casts.Load() != 0 {
+			if spent, n, err := m.spent(t.Context()); err != nil || n != 0 || m.casts.Load() != 0 {
 				t.Errorf("%v: it has cost %s, and %d casts, %v", k.why, spent, m.casts.Load(), err)
 			}
 		}
@@ -703,7 +682,7 @@ func TestEachSumHasItsPrice(t *testing.T) {
 	total, err = c.total(q, a, b)
 	c.adds(total, err, 2, 22)
 	for _, m := range []*member{a, b} {
-		if spent, n, err := m.record.spent(t.Context()); err != nil || n != 2 || spent != 2*q.Params.Epsilon {
+		if spent, n, err := m.spent(t.Context()); err != nil || n != 2 || spent != 2*q.Params.Epsilon {
 			t.Errorf("%s is spent on %d sums, %v; want two at %s each", spent, n, err, q.Params.Epsilon)
 		}
 	}
@@ -716,7 +695,7 @@ func TestVotesOfSumsKeepRoom(t *testing.T) {
 	c := newCommittee(t)
 	left := fillDisk(t, length)
 	adds := 0
-	a := c.member("a", 1, func(p *Params) {
+	a := c.member("a", 1, func(p *setup) {
 		add := p.Add
 		p.Add = func(ctx context.Context, q *Query, files []string, votes io.Reader) ([]uint64, error) {
 			adds++
@@ -738,7 +717,7 @@ func TestVotesOfSumsKeepRoom(t *testing.T) {
 	}
 	left.Store(1 << 20)
 	must(t, call())
-	if spent, n, _ := a.record.spent(t.Context()); spent != dp.Nano || n != 1 || adds != 1 {
+	if spent, n, _ := a.spent(t.Context()); spent != dp.Nano || n != 1 || adds != 1 {
 		t.Errorf("one sum of %d vectors has cost %s", adds, spent)
 	}
 }

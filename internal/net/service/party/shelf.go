@@ -8,134 +8,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/diskroom"
-	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/net/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
 )
 
-// shelf holds the auxiliary files that the operator has allowed: by digest and size, by name, or by
-// folder. Files allowed by digest may be sent, and are stored in dir.
-type shelf struct {
-	dir   string
-	sizes map[multiparty.Digest]int64 // in bytes, for files that may be sent
-	paths []string
-
-	mu    sync.Mutex
-	known map[string]seen
-}
-
-// seen is the state of a file when its digest was computed.
-type seen struct {
-	size   int64
-	at     time.Time
-	digest multiparty.Digest
-}
-
-// newShelf parses the permissions: digests with sizes, as SHA256:BYTES, files and folders.
-func newShelf(dir string, allow []string) (*shelf, error) {
-	s := &shelf{dir: dir, sizes: map[multiparty.Digest]int64{}, known: map[string]seen{}}
-	for _, a := range allow {
-		var d multiparty.Digest
-		digits, size, _ := strings.Cut(a, ":")
-		if d.UnmarshalText([]byte(digits)) == nil {
-			n, err := strconv.ParseInt(size, 10, 64)
-			if before := s.sizes[d]; err != nil || n < 1 || n > maxBytes || before != 0 && before != n {
-				return nil, &dp.ParamError{Op: "party", Param: "allow", Want: fmt.Sprintf("must be a SHA-256, a colon and "+
-					"the file's size, 1 to %d bytes, one size for each file", int64(maxBytes)), Got: a,
-					Hint: "what is sent is written to this machine's disk: wc -c counts a file's bytes"}
-			}
-			s.sizes[d] = n
-			continue
-		}
-		if _, err := os.Stat(a); err != nil {
-			return nil, dp.Refuse("party", "allow",
-				"must be a file, a folder, or a SHA-256 in 64 lower-case hexadecimal digits with a size, as SHA256:BYTES", a)
-		}
-		s.paths = append(s.paths, a)
-	}
-	if len(allow) == 0 {
-		return nil, dp.Refuse("party", "allow", "must name at least one auxiliary file: a party votes on nothing else", nil)
-	}
-	return s, nil
-}
+// shelf is the folder of the auxiliary files that combiners have sent.
+type shelf struct{ dir string }
 
 // findFile returns the path of an allowed file. It returns a problem if the file is not allowed, or
-// does not exist.
-func (s *shelf) findFile(t Table) (string, error) {
-	if s.maySend(t) {
-		path := s.sentPath(t)
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		}
+// was not sent.
+func (s *shelf) findFile(t Table, terms *Terms) (string, error) {
+	if terms.Tables[t.Digest] != t.Bytes { // its size is the institution's word
+		return "", terms.Refuse("votes.tables", "none is %x of %d bytes", t.Digest[:], t.Bytes)
 	}
-	for _, p := range s.paths {
-		path, err := s.lookIn(p, t)
-		if path != "" || err != nil {
-			return path, err
-		}
-	}
-	if s.maySend(t) {
+	path := s.sentPath(t)
+	if _, err := os.Stat(path); err != nil {
 		return "", problem.New(problem.UnknownTable, "%x", t.Digest[:])
 	}
-	return "", problem.New(problem.NotAllowed, "the auxiliary file %x", t.Digest[:])
-}
-
-// maySend reports whether combiners may send a file. The operator, not the combiner, has set its size.
-func (s *shelf) maySend(t Table) bool {
-	size, allowed := s.sizes[t.Digest]
-	return allowed && size == t.Bytes
+	return path, nil
 }
 
 // sentPath returns the path of a sent file.
 func (s *shelf) sentPath(t Table) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%x.%s", t.Digest[:], t.Format))
-}
-
-// lookIn searches for a file in a folder, or at a path.
-func (s *shelf) lookIn(root string, t Table) (string, error) {
-	info, err := os.Stat(root)
-	if err != nil {
-		return "", err
-	}
-	names := []string{root}
-	if info.IsDir() {
-		entries, err := os.ReadDir(root)
-		if err != nil {
-			return "", err
-		}
-		names = names[:0]
-		for _, e := range entries {
-			names = append(names, filepath.Join(root, e.Name()))
-		}
-	}
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() != t.Bytes ||
-			FormatOf(name) != t.Format) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		d, err := s.digestFile(name, info)
-		if err != nil {
-			return "", err
-		}
-		if d == t.Digest {
-			return name, nil
-		}
-	}
-	return "", nil
 }
 
 // FormatOf determines a file's format by its suffix, as readers of rows do.
@@ -146,42 +48,13 @@ func FormatOf(path string) Format {
 	return CSV
 }
 
-// digestFile hashes a file, once for each version of it.
-func (s *shelf) digestFile(path string, info fs.FileInfo) (multiparty.Digest, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if k := s.known[path]; k.size == info.Size() && k.at.Equal(info.ModTime()) {
-		return k.digest, nil
-	}
-	d, err := DigestOf(path)
-	if err == nil {
-		s.known[path] = seen{info.Size(), info.ModTime(), d}
-	}
-	return d, err
-}
-
-// DigestOf is the SHA-256 of a file.
-func DigestOf(path string) (d multiparty.Digest, err error) {
-	f, err := openfile.Regular(path)
-	if err != nil {
-		return d, err
-	}
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	h.Sum(d[:0])
-	return d, errors.Join(err, f.Close())
-}
-
-// receiveFile stores a file that is sent, if it matches its announced digest. next returns its parts,
+// receiveFile stores an allowed file that is sent, if it matches its announced digest. next returns its parts,
 // and io.EOF after the last.
 func (s *shelf) receiveFile(ctx context.Context, t Table, next func() ([]byte, error)) (err error) {
-	if !s.maySend(t) {
-		return problem.New(problem.NotAllowed, "the auxiliary file %x", t.Digest[:])
-	}
 	if err := checkRoom(s.dir, t.Bytes); err != nil {
 		return err
 	}
-	return keepFile(s.sentPath(t), func(w io.Writer) error {
+	return keepFile(s.sentPath(t), time.Time{}, func(w io.Writer) error {
 		h, left := sha256.New(), t.Bytes
 		for {
 			part, err := next()
@@ -230,9 +103,9 @@ func (r *roomy) Write(b []byte) (n int, err error) {
 	return n, r.err
 }
 
-// keepFile writes a file atomically, readable by its owner alone. It fails if too little disk space
-// would be left.
-func keepFile(path string, write func(io.Writer) error) (err error) {
+// keepFile writes a file atomically, readable by its owner alone, with a time unless it is zero. It fails if too
+// little disk space would be left.
+func keepFile(path string, at time.Time, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+partial+"*")
 	if err != nil {
 		return err
@@ -244,7 +117,10 @@ func keepFile(path string, write func(io.Writer) error) (err error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = errors.Join(err, f.Close()); err == nil && !at.IsZero() {
+		err = os.Chtimes(f.Name(), at, at)
+	}
+	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

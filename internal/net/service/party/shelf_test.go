@@ -7,10 +7,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,12 +21,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/net/service/rpc"
 )
 
-// bySum is a party that allows the auxiliary file by its digest.
+// bySum is a party that does not have the auxiliary file.
 func (w *world) bySum() *member {
 	w.t.Helper()
-	d, err := DigestOf(w.aux)
-	must(w.t, err)
-	return w.member("mary", func(p *Params) { p.Allow = []string{fmt.Sprintf("%x:%d", d[:], len(table))} })
+	return w.member("mary", func(p *setup) { p.here = false })
 }
 
 // A table that is allowed and not here is sent, once; the party votes on the very
@@ -48,7 +44,7 @@ func TestTablesAreSent(t *testing.T) {
 	m.start()
 	client, query := w.client(m, w.combiner, w.query(nil))
 	w.wants(problem.UnknownTable, call(t, client, query))
-	if spent, _, _ := m.record.spent(t.Context()); spent != 0 {
+	if spent, _, _ := m.spent(t.Context()); spent != 0 {
 		t.Errorf("a query without its table has cost %s", spent)
 	}
 	_, err := w.ask(w.query(nil), m)
@@ -114,22 +110,6 @@ func TestOtherTablesAreRefused(t *testing.T) {
 	}
 }
 
-// A folder's files are looked at when they are asked for, as they are then.
-func TestFoldersAreLookedAt(t *testing.T) {
-	w := newWorld(t)
-	dir := t.TempDir()
-	m := w.member("mary", func(p *Params) { p.Allow = []string{dir} })
-	_, err := w.ask(w.query(nil), m)
-	w.wants(problem.NotAllowed, err)
-	must(t, os.WriteFile(filepath.Join(dir, "b.csv"), bytes.ReplaceAll(table, []byte("x"), []byte("y")), 0o600))
-	must(t, os.Mkdir(filepath.Join(dir, "a"), 0o700))
-	_, err = w.ask(w.query(nil), m)
-	w.wants(problem.NotAllowed, err)
-	must(t, os.WriteFile(filepath.Join(dir, "c.csv"), table, 0o600))
-	_, err = w.ask(w.query(nil), m)
-	must(t, err)
-}
-
 // TestSizesAreTheOperators asks, as a combiner, for a table of a stated size other than the one
 // that the operator declared with its digest: nothing is written, however much is sent.
 func TestSizesAreTheOperators(t *testing.T) {
@@ -148,7 +128,7 @@ func TestSizesAreTheOperators(t *testing.T) {
 		w.wants(problem.NotAllowed, err)
 		w.wants(problem.NotAllowed, call(t, client, query))
 	}
-	if spent, _, _ := m.record.spent(t.Context()); spent != 0 {
+	if spent, _, _ := m.spent(t.Context()); spent != 0 {
 		t.Errorf("the attack has cost %s", spent)
 	}
 }
@@ -168,14 +148,14 @@ func (m *member) sentBytes() (n int64) {
 // TestOperatorsDeclareSizes refuses to allow a digest whose file may be of any size, or of two.
 func TestOperatorsDeclareSizes(t *testing.T) {
 	d := strings.Repeat("0f", 32)
-	for _, allow := range [][]string{{d}, {d + ":"}, {d + ":0"}, {d + ":-1"}, {d + ":x"}, {d + ":1099511627777"},
-		{d + ":1", d + ":2"}} {
-		if _, err := newShelf(t.TempDir(), allow); !errors.As(err, new(*dp.ParamError)) {
-			t.Errorf("%v: err = %v, want a refused parameter", allow, err)
+	for _, tables := range [][]string{nil, {d}, {d + ":"}, {d + ":0"}, {d + ":-1"}, {d + ":x"}, {d + ":01"}, {d + ":1099511627777"},
+		{d + ":1", d + ":2"}, {d + ":1", d + ":1"}, {d[1:] + ":1"}} {
+		if sizes, err := ParseTables(tables); err == nil {
+			t.Errorf("%v: %v, want a refusal", tables, sizes)
 		}
 	}
-	if _, err := newShelf(t.TempDir(), []string{d + ":1", d + ":1", d[:62] + "00:1099511627776"}); err != nil {
-		t.Error(err)
+	if sizes, err := ParseTables([]string{d + ":1", d[:62] + "00:1099511627776"}); err != nil || len(sizes) != 2 {
+		t.Error(sizes, err)
 	}
 }
 
@@ -209,20 +189,20 @@ func TestDisksStayFree(t *testing.T) {
 	if n := m.sentBytes(); n != 0 {
 		t.Errorf("%d bytes are kept", n)
 	}
-	m2 := w.member("john", func(p *Params) {
+	m2 := w.member("john", func(p *setup) {
 		p.Plan = func(context.Context, *Query, []string) (int, uint64, error) { return 1, 0, nil }
 	})
 	client, query = w.client(m2, w.combiner, w.query(nil))
 	left.Store(0)
 	w.wants(problem.Storage, call(t, client, query))
-	if spent, _, _ := m2.record.spent(t.Context()); spent != 0 || m2.casts.Load() != 0 {
+	if spent, _, _ := m2.spent(t.Context()); spent != 0 || m2.casts.Load() != 0 {
 		t.Errorf("votes without room have cost %s, and were made %d times", spent, m2.casts.Load())
 	}
 	left.Store(1) // room for no votes, though they are paid for
 	w.wants(problem.Storage, call(t, client, query))
 	left.Store(1 << 20)
 	must(t, call(t, client, query))
-	if spent, n, _ := m2.record.spent(t.Context()); spent != dp.Nano || n != 1 {
+	if spent, n, _ := m2.spent(t.Context()); spent != dp.Nano || n != 1 {
 		t.Errorf("one query has cost %s", spent)
 	}
 	left.Store(-1)
@@ -244,10 +224,9 @@ func TestDisksStayFree(t *testing.T) {
 func TestRoomIsLookedAtFirst(t *testing.T) {
 	fillDisk(t, int64(len(table))-1)
 	digest := sha256.Sum256(table)
-	s, err := newShelf(t.TempDir(), []string{fmt.Sprintf("%x:%d", digest, len(table))})
-	must(t, err)
+	s := &shelf{t.TempDir()}
 	asked := 0
-	err = s.receiveFile(t.Context(), Table{Digest: digest, Bytes: int64(len(table)), Format: "csv"}, func() ([]byte, error) {
+	err := s.receiveFile(t.Context(), Table{Digest: digest, Bytes: int64(len(table)), Format: "csv"}, func() ([]byte, error) {
 		asked++
 		return table[:1], nil
 	})

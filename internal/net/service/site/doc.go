@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package site implements a training over the rows of several sites on the network: the service of a
-// site, which answers measurements within its signed policy, and the coordinator, which runs the
-// learner.
+// Package site implements the service of an institution, which answers what its signed policy allows: measurements
+// of a training over the rows of several sites, evaluations, and votes (votes.go, and package party). It also
+// implements the coordinator, which runs the learner.
 //
 // A site may be killed at any moment. It stores each masked answer before it sends it, and answers the
 // same measurement with the same bytes as long as its rows are unchanged.

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/net/federated/sites"
+	"github.com/discreet-dp/discreet/internal/net/service/admission"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -93,8 +94,8 @@ type exactly struct {
 }
 
 // evaluateExactly answers without privacy, if the officer allows it.
-func (s *Server) evaluateExactly(_ context.Context, body []byte) ([]byte, error) {
-	if !s.policy().ExactEvaluation || s.HeldOut == nil {
+func (s *Server) evaluateExactly(ctx context.Context, body []byte) ([]byte, error) {
+	if !s.policy().ExactEvaluation || s.HeldOut == nil || !slices.Contains(s.policy().Coordinators, admission.Caller(ctx).Name) {
 		return nil, problem.New(problem.NotAllowed, "an evaluation that is not private")
 	}
 	var ask exactly

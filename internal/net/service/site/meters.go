@@ -30,6 +30,13 @@ func newMeters(s *Server) *meters {
 	})
 	until := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "discreet_site_policy_end_seconds",
 		Help: "When the policy ends, as Unix time."}, func() float64 { return float64(s.policy().End.Unix()) })
-	m.Metrics = admission.NewMetrics(admission.Ends{Of: s.Self}, m.answers, m.replaced, open, until)
+	own := []prometheus.Collector{admission.Ends{Of: s.Self}, m.answers, m.replaced, open, until}
+	if s.votes != nil {
+		own = append(own, s.votes.Metrics()...)
+	}
+	m.Metrics = admission.NewMetrics(own...)
+	if s.votes != nil {
+		s.votes.Calls = m.Metrics
+	}
 	return m
 }

@@ -61,6 +61,8 @@ type Policy struct {
 	// Programs are the permitted versions of the program, as discreet-net version prints them; none:
 	// all.
 	Programs []string `yaml:"programs"`
+	// Votes is nil if the site does not vote. A policy with votes and without Schema allows no trainings.
+	Votes *Votes `yaml:"votes"`
 
 	from, to time.Duration // since midnight, if Hours are given
 	digest   string        // of the signed text
@@ -145,17 +147,24 @@ func parsePolicy(body []byte) (*Policy, error) {
 	}
 	bad := func(key, want string, args ...any) (*Policy, error) { return nil, policy.Bad(key, want, args...) }
 	own, ok := p.Sites[p.Site]
-	switch {
+	switch trains := p.trains(); {
 	case !ok || own == "":
 		return bad("site", "be one of sites")
+	case p.Honest < 1 || p.Honest > len(p.Sites):
+		return bad("honest", "be 1 to the number of sites")
+	case !trains && len(p.Sites) > maxVoters:
+		return bad("sites", "number at most %d", maxVoters)
+	case !trains && (p.Coordinators != nil || p.HeldOut != "" || p.ExactEvaluation || p.PublicRows || p.OwnNumbers || p.MayLeave != 0 ||
+		p.MinimumSites != 0 ||
+		p.Measurements != 0 || p.Numbers != 0):
+		return bad("schema", "be given for what else than votes is allowed")
+	case !trains:
 	case len(p.Coordinators) == 0:
 		return bad("coordinators", "name at least one")
 	case len(p.Sites) < 2 || len(p.Sites) > sites.MaxSites:
 		return bad("sites", "number 2 to %d", sites.MaxSites)
 	case p.MinimumSites < 2 || p.MinimumSites > len(p.Sites):
 		return bad("minimum_sites", "be 2 to the number of sites")
-	case p.Honest < 1 || p.Honest > len(p.Sites):
-		return bad("honest", "be 1 to the number of sites")
 	case p.OwnNumbers != (p.MayLeave > 0):
 		return bad("own_numbers", "be true if may_leave is above 0, and else false: no mask hides what remains when a site leaves")
 	case p.MayLeave < 0 || p.MayLeave > len(p.Sites)-p.MinimumSites:
@@ -172,6 +181,9 @@ func parsePolicy(body []byte) (*Policy, error) {
 		return bad("measurements", "be at least 1")
 	case p.Numbers < 1 || p.Numbers > maxNumbers:
 		return bad("numbers", "be 1 to %d", maxNumbers)
+	}
+	if err := p.checkVotes(); err != nil {
+		return nil, err
 	}
 	for _, name := range p.Coordinators {
 		if (identity.Caller{Role: identity.Combiner, Name: name}).Check() != nil {
@@ -227,6 +239,9 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	all, err := p.Lifetime.Price()
 	if err != nil {
 		return err
+	}
+	if !p.trains() {
+		return refuse("schema", "none, so that it allows votes alone")
 	}
 	own := slices.ContainsFunc(t.Sites, func(m sites.Member) bool { return m.Name == p.Site })
 	switch {
@@ -293,6 +308,16 @@ func (p *Policy) checkRows(s *schema.Schema) error {
 
 // Words are what the policy allows, in sentences.
 func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
+	say := func(format string, args ...any) { lines = append(lines, plaintext.Sprintf(format, args...)) }
+	say("Policy number %d. A site that has served it takes no other policy with this number or a lower one.", p.Number)
+	p.voteWords(say)
+	if !p.trains() {
+		say("Nothing else leaves site %s. What its ledger counts is about votes alone.", p.Site)
+		return lines, nil
+	}
+	if s == nil {
+		return nil, dp.Refuse("site", "schema", "must be given: the policy allows trainings", nil)
+	}
 	if err := errors.Join(checkSchema("site", s), p.checkRows(s)); err != nil {
 		return nil, err
 	}
@@ -301,8 +326,6 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(p.Sites))
-	say := func(format string, args ...any) { lines = append(lines, plaintext.Sprintf(format, args...)) }
-	say("Policy number %d. A site that has served it takes no other policy with this number or a lower one.", p.Number)
 	say("Site %s adds up noisy sums with %s.", p.Site, strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == p.Site }), ", "))
 	say("Trainings by %s until %s, of at least %d sites.", strings.Join(p.Coordinators, ", "), p.Until, p.MinimumSites)
 	say("One training spends at most epsilon %s and delta %s; all together %s and %s, of data set %q.", p.Training.Epsilon,
@@ -390,17 +413,22 @@ func orZero(delta string) string {
 }
 
 // OpenLedger declares the policy's data sets in a ledger that lacks them, with the lifetime as their
-// total. It refuses an existing data set with a larger total.
+// total, and gives the institution that of the votes. It refuses existing ones that are larger. s is nil if there are
+// no trainings.
 func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Schema) error {
 	all, err := p.Lifetime.Price()
 	if err != nil {
 		return err
 	}
+	unit := ""
+	if s != nil {
+		unit = s.Unit
+	}
 	for _, name := range []string{p.Data, p.HeldOut} {
 		if name == "" {
 			continue
 		}
-		err = l.Declare(ctx, ledger.Dataset{Name: name, Epsilon: all.Epsilon, Delta: all.Delta, Unit: s.Unit,
+		err = l.Declare(ctx, ledger.Dataset{Name: name, Epsilon: all.Epsilon, Delta: all.Delta, Unit: unit,
 			Note: "lifetime of the policy of site " + p.Site})
 		if err == nil {
 			continue
@@ -416,6 +444,9 @@ func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Sch
 			return dp.Refuse("site", "lifetime", "must be at least what the ledger gives, "+total.String(), all)
 		}
 	}
+	if p.Votes != nil {
+		return p.boundInstitution(ctx, l)
+	}
 	return nil
 }
 
@@ -424,14 +455,17 @@ func (p *Policy) Draft() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What this site allows. Its officer signs it.\nversion: %d\n"+
 		"number: %d # raise it for each policy that you sign\nsite: %s\n", policy.Version, p.Number, p.Site)
-	fmt.Fprintf(&b, "coordinators: [%s]\nsites: # and their keys, by hand or telephone, not from the coordinator\n",
-		strings.Join(p.Coordinators, ", "))
+	if p.trains() {
+		fmt.Fprintf(&b, "coordinators: [%s]\n", strings.Join(p.Coordinators, ", "))
+	}
+	b.WriteString("sites: # and their keys, by hand or telephone, not from the coordinator\n")
 	for _, name := range slices.Sorted(maps.Keys(p.Sites)) {
 		fmt.Fprintf(&b, "  %s: %q\n", name, p.Sites[name])
 	}
-	fmt.Fprintf(&b, "minimum_sites: %d # of one training\nhonest: %d # sites, this one among them, that add noise and keep it\n",
-		p.MinimumSites, p.Honest)
-	fmt.Fprintf(&b, "schema: %q\ndata: %s # in the ledger\n", p.Schema, p.Data)
+	fmt.Fprintf(&b, "honest: %d # sites, this one among them, that add noise and keep it\ndata: %s # in the ledger\n", p.Honest, p.Data)
+	if p.trains() {
+		fmt.Fprintf(&b, "minimum_sites: %d # of one training\nschema: %q\n", p.MinimumSites, p.Schema)
+	}
 	if p.HeldOut != "" {
 		fmt.Fprintf(&b, "held_out: %s # for evaluations\n", p.HeldOut)
 	}
@@ -447,8 +481,11 @@ func (p *Policy) Draft() string {
 	}
 	fmt.Fprintf(&b, "training: {epsilon: %q, delta: %q} # at most\nlifetime: {epsilon: %q, delta: %q}\n", p.Training.Epsilon,
 		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))
-	fmt.Fprintf(&b, "measurements: %d # of one training\nnumbers: %d # of one measurement\nuntil: %q\n", p.Measurements, p.Numbers,
-		p.Until)
+	if p.trains() {
+		fmt.Fprintf(&b, "measurements: %d # of one training\nnumbers: %d # of one measurement\n", p.Measurements, p.Numbers)
+	}
+	p.draftVotes(&b)
+	fmt.Fprintf(&b, "until: %q\n", p.Until)
 	if p.Hours == "" {
 		b.WriteString("# hours: \"22:00-06:00\" # in UTC, of answers; without this line they are given at any hour\n")
 	} else {

@@ -31,6 +31,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/net/federated/sites"
 	"github.com/discreet-dp/discreet/internal/net/service/admission"
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
+	"github.com/discreet-dp/discreet/internal/net/service/party"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -56,11 +57,13 @@ type Params struct {
 	// Anchors note outside of State how far each training has come and the number of the newest policy,
 	// so that a restored copy of State and an older policy are detected.
 	Anchors anchor.Folder
-	Table   engine.Table
+	Table   engine.Table // nil: the site votes alone
 	// Rows is a digest of the files from which Table was read.
 	Rows sites.Digest
 	// HeldOut are rows for evaluations; nil: no evaluations are answered.
 	HeldOut *HeldOut
+	// Voting is how the site votes; nil: it does not.
+	Voting *Voting
 	// Charge opens the account of a training in the site's ledger.
 	Charge func(context.Context, Order) (Account, error)
 	Log    *slog.Logger
@@ -97,14 +100,15 @@ const (
 )
 
 // StateNames matches the file names in Params.State.
-const StateNames = `trainings`
+const StateNames = `trainings|` + party.StateNames
 
 // Server is a running site.
 type Server struct {
 	Params
 	meters  *meters
 	calls   http.Handler
-	places  *admission.Places
+	votes   *party.Server   // nil if the site does not vote
+	gate    *admission.Gate // but for the names of callers
 	charter atomic.Pointer[charter]
 
 	mu   sync.Mutex
@@ -115,6 +119,7 @@ type Server struct {
 type charter struct {
 	policy *Policy
 	key    ed25519.PrivateKey
+	terms  *party.Terms // of votes
 	gate   http.Handler
 }
 
@@ -138,28 +143,47 @@ func New(p Params) (*Server, error) {
 	switch {
 	case p.Self.Role != identity.Party || p.Self.Name != p.Policy.Site:
 		return nil, dp.Refuse("site", "certificate", "must be party/"+p.Policy.Site, p.Self.Caller)
+	case (p.Table != nil) != p.Policy.trains():
+		return nil, dp.Refuse("site", "data", "must be given if the policy allows trainings, by its schema, and else not", nil)
+	case (p.Voting != nil) != (p.Policy.Votes != nil):
+		return nil, dp.Refuse("site", "votes", "must be in the policy if a model or a command is given, and else not", nil)
 	case (p.HeldOut != nil) != (p.Policy.HeldOut != ""):
 		return nil, dp.Refuse("site", "held-out", "must be given if the policy names held_out, and else not", nil)
 	case p.HeldOut != nil && p.HeldOut.Rows == p.Rows: // which would be charged to two totals
 		return nil, dp.Refuse("site", "held-out", "must be other files than those of trainings", nil)
 	}
-	if err := checkSchema("site", p.Table.Schema()); err != nil {
-		return nil, err
+	if p.Table != nil {
+		if err := checkSchema("site", p.Table.Schema()); err != nil {
+			return nil, err
+		}
 	}
-	s := &Server{Params: p, places: admission.NewPlaces(callsAtOnce, 0), open: map[sites.Digest]*training{}}
+	s := &Server{Params: p, open: map[sites.Digest]*training{}}
 	if err := os.MkdirAll(s.trainings(), 0o700); err != nil {
 		return nil, err
 	}
 	if err := s.endIdle(context.Background()); err != nil {
 		return nil, err
 	}
+	if p.Voting != nil {
+		var err error
+		if s.votes, err = s.newVotes(); err != nil {
+			return nil, err
+		}
+	}
 	s.meters = newMeters(s)
-	calls := http.NewServeMux()
+	s.gate = &admission.Gate{Self: s.Self, May: map[string][]identity.Role{}, Body: maxBody, Places: map[string]*admission.Places{},
+		Longest: longest, Metrics: s.meters.Metrics, Log: s.Log}
+	calls, places := http.NewServeMux(), admission.NewPlaces(callsAtOnce, 0)
+	if s.votes != nil {
+		party.Admit(s.gate)
+		calls.Handle(s.votes.Handler(s.gate))
+	}
 	for call, answer := range s.answers() {
 		if call != endCall { // keys are erased at any hour
 			answer = s.inHours(answer)
 		}
 		calls.HandleFunc("POST "+call, s.serve(answer))
+		s.gate.May[call], s.gate.Places[call] = []identity.Role{identity.Combiner}, places
 	}
 	s.calls = calls
 	return s, s.Replace(p.Policy, p.Key)
@@ -185,18 +209,27 @@ func (s *Server) inHours(call func(context.Context, []byte) ([]byte, error)) fun
 // old ones stay. Trainings that have begun continue if the new policy still names their coordinator.
 func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 	own, _ := key.Public().(ed25519.PublicKey)
-	agreed, err := sites.SchemaDigest(s.Table.Schema())
+	if s.Table != nil {
+		agreed, err := sites.SchemaDigest(s.Table.Schema())
+		switch {
+		case err != nil:
+			return err
+		case agreed != p.Schema:
+			return dp.Refuse("site", "schema", "must be the one of the policy", nil)
+		case p.checkRows(s.Table.Schema()) != nil:
+			return p.checkRows(s.Table.Schema())
+		}
+	}
+	terms, err := p.terms()
 	switch {
 	case err != nil:
 		return err
-	case agreed != p.Schema:
-		return dp.Refuse("site", "schema", "must be the one of the policy", nil)
-	case p.checkRows(s.Table.Schema()) != nil:
-		return p.checkRows(s.Table.Schema())
 	case len(p.Programs) > 0 && !slices.Contains(p.Programs, s.Program):
 		return dp.Refuse("site", "programs", "must have this program's version, "+s.Program, nil)
 	case p.Sites[p.Site] != hex.EncodeToString(own):
 		return dp.Refuse("site", "key", "must be the one of the site in the policy", nil)
+	case p.trains() != s.Policy.trains() || (terms != nil) != (s.votes != nil) || s.votes != nil && !key.Equal(s.Key):
+		return dp.Refuse("site", "policy", "must keep whether the site trains and votes, and a site that votes its key, while it runs", nil)
 	case p.Site != s.Policy.Site || p.Data != s.Policy.Data || p.HeldOut != s.Policy.HeldOut:
 		return dp.Refuse("site", "policy", "must keep site, data and held_out while the site runs", nil)
 	}
@@ -206,13 +239,10 @@ func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 	if err := p.noteNewest(s.Anchors); err != nil {
 		return err
 	}
-	may, of := map[string][]identity.Role{}, map[string]*admission.Places{}
-	for call := range s.answers() {
-		may[call], of[call] = []identity.Role{identity.Combiner}, s.places
-	}
-	gate := &admission.Gate{Self: s.Self, May: may, Names: p.Coordinators, Body: maxBody, Places: of, Longest: longest,
-		Metrics: s.meters.Metrics, Log: s.Log}
-	s.charter.Store(&charter{p, key, gate.Handler(s.calls)})
+	of := s.gate
+	gate := &admission.Gate{Self: of.Self, May: of.May, Names: p.callers(), Body: of.Body, Bodies: of.Bodies, Streams: of.Streams,
+		Places: of.Places, Longest: of.Longest, Metrics: of.Metrics, Log: of.Log}
+	s.charter.Store(&charter{p, key, terms, gate.Handler(s.calls)})
 	s.meters.replaced.Inc()
 	return nil
 }
@@ -268,6 +298,13 @@ func (s *Server) problemOf(err error) *problem.Problem {
 		return problem.New(problem.Storage, "")
 	case errors.As(err, &bad):
 		return problem.New(problem.NotAllowed, "%v", bad)
+	case errors.As(err, &over) && over.Institution:
+		return problem.New(problem.Spent, "%s", s.policy().clause("votes.total", "%s allowed in total, %s spent, this asks %s",
+			dp.Price{Epsilon: over.Limit, Delta: over.LimitDelta}, dp.Price{Epsilon: over.Spent, Delta: over.SpentDelta},
+			dp.Price{Epsilon: over.Asked, Delta: over.AskedDelta}))
+	case errors.As(err, new(*ledger.Exposed)):
+		return problem.New(problem.NotAllowed, "%s", s.policy().clause("votes.protects", "a training has begun, so that the institution "+
+			"is not protected"))
 	case errors.As(err, &over):
 		return problem.New(problem.Spent, "%s", s.policy().clause("lifetime", "%s allowed in total, %s spent, this asks %s",
 			dp.Price{Epsilon: over.Limit, Delta: over.LimitDelta}, dp.Price{Epsilon: over.Spent, Delta: over.SpentDelta},

@@ -22,12 +22,12 @@ type vote struct {
 	out, party, kind string
 }
 
-func (a *app) newPartyVoteCommand() *cobra.Command {
+func (a *app) newSiteCastCommand() *cobra.Command {
 	v := &vote{voter: newVoter(a)}
 	c := &cobra.Command{
-		Use:   "vote",
+		Use:   "cast",
 		Short: "vote on the rows of the auxiliary table",
-		Long: `Vote writes a party's votes on the rows of the auxiliary table: labels, or
+		Long: `Cast writes a party's votes on the rows of the auxiliary table: labels, or
 probabilities of every class. The file is signed. It is as confidential as
 the model: votes are for the combiner alone.
 
@@ -45,13 +45,13 @@ the class. If there are as many columns as classes, named after them, they
 contain the probabilities of the classes, on any scale.
 
 With --kind coefficients a logistic model sends its own coefficients, for
-combine --method average.`,
-		Example: `  discreet-net party vote --model m.json --aux aux.csv --out votes/mine
-  discreet-net party vote --model m.json --aux aux.csv --kind probabilities --key mine.pem \
+site vote --method average.`,
+		Example: `  discreet-net site cast --model m.json --aux aux.csv --out votes/mine
+  discreet-net site cast --model m.json --aux aux.csv --kind probabilities --key mine.pem \
     --party "St Mary" --out votes/mary
-  discreet-net party vote --command "python3 examples/adapters/sklearn_votes.py model.joblib" \
+  discreet-net site cast --command "python3 examples/adapters/sklearn_votes.py model.joblib" \
     --schema aux.yaml --aux aux.csv --out votes/mine
-  discreet-net party vote --csv votes.csv --schema aux.yaml --aux aux.csv --out votes/mine`,
+  discreet-net site cast --csv votes.csv --schema aux.yaml --aux aux.csv --out votes/mine`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return v.writeVotes(c.Context()) },
 	}
@@ -81,9 +81,9 @@ func (v *vote) writeVotes(ctx context.Context) error {
 	}
 	switch {
 	case v.Model == "" && v.Schema == "" || kind == multiparty.Coefficients && v.Schema == "":
-		return cli.Refuse("party", "schema", "must be given with --command, --csv and --kind coefficients", nil)
+		return cli.Refuse("site cast", "schema", "must be given with --command, --csv and --kind coefficients", nil)
 	case v.Command != "" && len(v.aux) > 1:
-		return cli.Refuse("party", "aux", "must be one file for a --command", len(v.aux))
+		return cli.Refuse("site cast", "aux", "must be one file for a --command", len(v.aux))
 	}
 	if v.Key == "" {
 		v.Say("no --key: the signature will say that the file is whole, not who wrote it")

@@ -8,22 +8,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 )
 
-func (a *App) NewPartyTrainCommand() *cobra.Command {
+func (a *App) NewSiteFitCommand() *cobra.Command {
 	t := &trainFlags{App: a, party: true}
 	c := &cobra.Command{
-		Use:   "train",
-		Short: "train a party's own model, which stays with it",
-		Long: `Train trains any learner on a party's own table. The model stays with the party,
-and combine protects everything that a party holds, however its model was made.
+		Use:   "fit",
+		Short: "fit an institution's own model, which stays with it",
+		Long: `Fit trains any learner on a party's own table. The model stays with the party,
+and site vote protects everything that a party holds, however its model was made.
 Without --epsilon the training therefore adds no noise, and the model's
 statement forbids its release.
 
 A party that does not trust the combiner either can train with noise. Such a
 model may be released, so it obeys the schema's max_epsilon and a ledger, like a
 model of discreet train.`,
-		Example: `  discreet-net party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
-  discreet-net party train --data mine.csv --schema mine.yaml --learner additive --model m.json
-  discreet-net party train --data mine.csv --schema mine.yaml --learner additive --epsilon 1 --model m.json`,
+		Example: `  discreet-net site fit --data mine.csv --schema mine.yaml --learner logistic --model m.json
+  discreet-net site fit --data mine.csv --schema mine.yaml --learner additive --model m.json
+  discreet-net site fit --data mine.csv --schema mine.yaml --learner additive --epsilon 1 --model m.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if t.choice.Price.Epsilon == "" {

@@ -25,7 +25,7 @@ type partyPlan struct {
 	json bool
 }
 
-// combinationQuote is the JSON output of party plan.
+// combinationQuote is the JSON output of site plan.
 type combinationQuote struct {
 	Schema  string           `json:"schema"`
 	Facts   map[string]any   `json:"facts"`
@@ -34,19 +34,19 @@ type combinationQuote struct {
 	Gap     []multiparty.Gap `json:"gap"` // by number of parties
 }
 
-func (a *app) newPartyPlanCommand() *cobra.Command {
+func (a *app) newSitePlanCommand() *cobra.Command {
 	p := &partyPlan{app: a}
 	c := &cobra.Command{
 		Use:   "plan",
-		Short: "show what combining would cost and what it buys, without any votes",
+		Short: "show what votes would cost and what they buy, without any",
 		Long: `Plan prints what a combination protects, its bill and its noise. It also prints,
 to a first approximation, by how much the combined classifier falls short of the
 best one, in nats of mean loss. This has two parts: the cost of privacy, of
 order 1/(epsilon parties)², and the cost of a finite auxiliary table, of order
 1/rows (Hamm, Cao, Belkin 2016, Theorem 4, with its constants filled in for rows
 that extend equally in all directions).`,
-		Example: `  discreet-net party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
-  discreet-net party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1 --method majority --json`,
+		Example: `  discreet-net site plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
+  discreet-net site plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1 --method majority --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}

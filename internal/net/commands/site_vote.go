@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// combination holds the flags of combine and party plan that state how to combine.
+// combination holds the flags of combine and site plan that state how to combine.
 type combination struct {
 	public  string // schema of the auxiliary table
 	epsilon string
@@ -73,7 +73,7 @@ func (f *combination) readFlags(op string) error {
 	case f.open:
 	case f.epsilon == "":
 		return bad("is required: it is the price that every party pays", nil,
-			"for example --epsilon 1; discreet-net party plan shows what it buys")
+			"for example --epsilon 1; discreet-net site plan shows what it buys")
 	default:
 		eps, err := dp.ParseEpsilon(f.epsilon)
 		if err != nil {
@@ -104,17 +104,17 @@ type combiner struct {
 	answers string
 }
 
-func (a *app) newCombineCommand() *cobra.Command {
+func (a *app) newSiteVoteCommand() *cobra.Command {
 	t := &combiner{app: a}
 	t.Read, t.Combination.Say, t.Progress = a.readUnlabelled, a.Say, a.ShowRuns
 	t.asking.Asking = &t.Ask
 	t.Ask.Log, t.Ask.Now = a.newLogger(), commands.Clock
 	c := &cobra.Command{
-		Use:   "combine",
+		Use:   "vote",
 		Short: "train one classifier from many parties' votes",
-		Long: `Combine reads the votes files of a folder, checks their signatures, and trains
+		Long: `Vote reads the votes files of a folder, checks their signatures, and trains
 one classifier. The classifier is private for everything that one party holds.
-To see in advance what it costs and what it buys, use party plan.
+To see in advance what it costs and what it buys, use site plan.
 
 There are four methods:
 
@@ -130,34 +130,33 @@ is protected too. --parties is the number of parties that were asked, and it is
 public. With --roster only the parties on that list may vote. Each line is a
 public key and a party's name; signatures prove who voted.
 
-With --ask combine fetches the votes from parties that serve (party serve), until
---wait is over. --votes is then the folder to keep the votes in.
+With --sites it asks the parties that serve (site serve), until --wait is over. --votes is then the folder to keep the votes in.
 
 With --secure-sum (method soft, form statistic) the combiner sees no votes: it
 learns only the sum of the parties' vectors, with noise sized for --honest of
-them, of at least --minimum parties. With --ask the parties and the --helpers,
+them, of at least --minimum parties. With --sites the parties and the --helpers,
 who hold the shares, are processes elsewhere. With --votes this process
 simulates all of them.
 
 With --ledger the combination is charged to a data set whose unit is a party.
 noisy-max charges each answer, and stops when the budget is spent.`,
-		Example: `  discreet-net combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 \
+		Example: `  discreet-net site vote --votes votes --aux aux.csv --schema aux.yaml --parties 200 \
     --epsilon 1 --model global.json
-  discreet-net combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
+  discreet-net site vote --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
     --method majority --model global.json
-  discreet-net combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
+  discreet-net site vote --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
     --secure-sum --honest 150 --model global.json
-  discreet-net combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 \
+  discreet-net site vote --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 \
     --method noisy-max --queries 50 --answers answers.csv
-  discreet-net combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
+  discreet-net site vote --sites parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
     --parties 200 --epsilon 1 --model global.json \
     --ledger l.db --dataset hospitals --job first
-  discreet-net combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
+  discreet-net site vote --sites parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
     --parties 200 --epsilon 1 --model global.json \
     --secure-sum --honest 150 \
     --helpers one=https://h1.example:8445,two=https://h2.example:8445,three=https://h3.example:8445`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.runCombine(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.runVote(c) },
 	}
 	c.Flags().StringVar(&t.Votes, "votes", "", "the `folder` of the votes files, which holds nothing else")
 	c.Flags().StringArrayVar(&t.Aux, "aux", nil,
@@ -183,37 +182,37 @@ noisy-max charges each answer, and stops when the budget is spent.`,
 	cli.WritesResult(c, "model")
 	cli.Writes(c, "answers")
 	cli.Require(c, "aux")
-	c.MarkFlagsOneRequired("votes", "ask")
-	c.MarkFlagsMutuallyExclusive("roster", "ask")
-	c.MarkFlagsMutuallyExclusive("holders", "ask")
+	c.MarkFlagsOneRequired("votes", "sites")
+	c.MarkFlagsMutuallyExclusive("roster", "sites")
+	c.MarkFlagsMutuallyExclusive("holders", "sites")
 	c.MarkFlagsOneRequired("model", "answers")
 	c.MarkFlagsMutuallyExclusive("model", "answers")
 	return c
 }
 
-func (t *combiner) runCombine(c *cobra.Command) error {
+func (t *combiner) runVote(c *cobra.Command) error {
 	ctx := c.Context()
-	if err := t.readFlags("combine"); err != nil {
+	if err := t.readFlags("site vote"); err != nil {
 		return err
 	}
 	if t.answers != "" && t.params.Method != multiparty.NoisyMax {
-		return cli.Refuse("combine", "answers", "may be given with --method noisy-max only", t.answers)
+		return cli.Refuse("site vote", "answers", "may be given with --method noisy-max only", t.answers)
 	}
 	switch {
 	case t.InSecret && (t.answers != "" || t.Roster != ""):
-		return cli.Refuse("combine", "secure-sum", "must not be given with --answers and --roster: there are no votes to see",
+		return cli.Refuse("site vote", "secure-sum", "must not be given with --answers and --roster: there are no votes to see",
 			true)
 	case t.InSecret && t.Honest < 1:
-		return cli.Refuse("combine", "honest", "must be given with --secure-sum, and at least 1", t.Honest)
+		return cli.Refuse("site vote", "honest", "must be given with --secure-sum, and at least 1", t.Honest)
 	case t.InSecret && c.Flags().Changed("minimum") && (t.Minimum < t.Honest || t.Minimum > t.params.Parties):
-		return cli.Refuse("combine", "minimum", "must be at least --honest and at most --parties", t.Minimum)
+		return cli.Refuse("site vote", "minimum", "must be at least --honest and at most --parties", t.Minimum)
 	case t.InSecret && t.Ask.Peers != "" && t.Votes != "":
-		return cli.Refuse("combine", "votes", "must not be given with --ask and --secure-sum: there are no votes to keep",
+		return cli.Refuse("site vote", "votes", "must not be given with --sites and --secure-sum: there are no votes to keep",
 			t.Votes)
 	case !t.InSecret && t.Honest != 0:
-		return cli.Refuse("combine", "honest", "must not be given without --secure-sum", t.Honest)
+		return cli.Refuse("site vote", "honest", "must not be given without --secure-sum", t.Honest)
 	case !t.InSecret && t.Minimum != 0:
-		return cli.Refuse("combine", "minimum", "must not be given without --secure-sum", t.Minimum)
+		return cli.Refuse("site vote", "minimum", "must not be given without --secure-sum", t.Minimum)
 	}
 	if err := t.asking.checkFlags(c, t.params.Method, t.InSecret); err != nil {
 		return err
@@ -273,7 +272,7 @@ func (t *combiner) checkPaying(c *cobra.Command) error {
 	}
 	switch {
 	case t.Ledger.Address == "" && t.Ask.Peers == "" && c.Flags().Changed("job"):
-		return cli.Refuse("combine", "job", "may be given with --ledger or --ask only", t.JobID)
+		return cli.Refuse("site vote", "job", "may be given with --ledger or --sites only", t.JobID)
 	case t.Ledger.Address != "" && t.open:
 		return &cli.BudgetError{Err: errors.New("combine: a combination without privacy exceeds every budget; leave out " +
 			"--ledger to combine without one")}

@@ -29,7 +29,11 @@ func (pl *Plan) settleLabel(public int, rho float64) rules {
 	if joint > math.Max(signal, fewestAtOnce) {
 		return rules{gaussian: true, bins: countBins(joint / float64(public))}
 	}
-	if rounds := math.Max(2, math.Round(signal/scalesForLabels)); rounds < worthAllLabels*float64(public) {
+	rounds := math.Max(1, math.Round(signal/scalesForLabels))
+	if signal >= scalesForSecond {
+		rounds = math.Max(2, rounds)
+	}
+	if rounds < worthAllLabels*float64(public) {
 		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1), bins: countBins(signal / rounds)}
 	}
 	return rules{bins: countBins(signal / float64(public))}

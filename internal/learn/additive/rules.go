@@ -28,6 +28,7 @@ const (
 	fittedPart        = 0.6    // of what columns fit to the chance of rows, which the calibration sees again
 	slopeParts        = 5      // steps between the middles of bins; odd, so that the middles stay
 	scalesForLabels   = 900    // that each picked column needs beside a private label
+	scalesForSecond   = 480    // from which on two are picked
 	worthAllLabels    = 0.375  // worthAll beside a private label, where columns that overlap share what they say
 	fewestAtOnce      = 1_200  // scales of all columns beside a private label; with fewer, their noise is too much for the base rate
 
@@ -251,7 +252,7 @@ func settleClassesShare(scales float64, classes int) float64 {
 }
 
 // settleSharesAlone is what the number of rows by class takes if the label is private and rows are few noise scales.
-// For two classes and private columns it is at most three tenths of the price. Where what is left tells columns
+// For two classes it is at most three tenths of the price. Where what is left tells columns
 // nothing but noise, the classes take all, and every row is answered with their shares.
 func (pl *Plan) settleSharesAlone(signal float64) {
 	r := &pl.rules
@@ -259,8 +260,10 @@ func (pl *Plan) settleSharesAlone(signal float64) {
 		return
 	}
 	alone := r.classesShare >= mostForClasses
-	if !pl.isMulticlass() && !pl.protectsLabel() {
-		alone = signal <= fewestForColumns
+	if !pl.isMulticlass() {
+		if !pl.protectsLabel() {
+			alone = signal <= fewestForColumns
+		}
 		r.classesShare = math.Min(r.classesShare, mostAtFirst)
 	}
 	if alone {

@@ -36,7 +36,7 @@ func TestExamplesAreUnderstood(t *testing.T) {
 		t.Errorf("only %d command lines found", len(lines))
 	}
 	for _, line := range lines {
-		c, rest, err := newBoth(&cli.App{}).Find(words(line)[1:])
+		c, rest, err := newBoth(&cli.App{}).Find(afterProgram(line))
 		if err == nil {
 			err = c.ParseFlags(rest)
 		}
@@ -58,7 +58,7 @@ func TestPagesNameCommandsThatExist(t *testing.T) {
 	for page, text := range pages {
 		for _, line := range commandsIn(text) {
 			found++
-			tokens := words(line)[1:]
+			tokens := afterProgram(line)
 			c, _, err := newBoth(&cli.App{}).Find(tokens)
 			if err != nil || !c.HasParent() {
 				t.Errorf("%s: %s: no such command", page, line)

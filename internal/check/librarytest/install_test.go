@@ -28,7 +28,7 @@ func TestInstallByVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const version = "v0.99.1"
+	const version = "0.99.1"
 	dir := t.TempDir()
 	repository, bin := filepath.Join(dir, "repository"), filepath.Join(dir, "bin")
 	do := func(name string, args ...string) string {
@@ -46,9 +46,9 @@ func TestInstallByVersion(t *testing.T) {
 		return string(out)
 	}
 	do("git", "clone", "--quiet", "--bare", root, repository)
-	do("git", "-C", repository, "tag", version)
+	do("git", "-C", repository, "tag", "v"+version)
 	for program, asked := range map[string]string{"discreet": "version", "discreet-net": "version", "discreet-serve": "--version"} {
-		do("go", "install", modulePath+"/cmd/"+program+"@"+version)
+		do("go", "install", modulePath+"/cmd/"+program+"@v"+version)
 		if said := do(filepath.Join(bin, program), asked); !strings.HasPrefix(said, program+" "+version+" h1:") {
 			t.Errorf("%s says %q, which does not begin with its name, version and checksum", program, said)
 		}

@@ -20,8 +20,13 @@ var version string
 // tests sets it.
 var Commit string
 
-// Version returns the version of the program, such as 0.1.0.
-func Version() string { return strings.TrimSpace(version) }
+// Version returns the version of the program, such as 0.1.0: if it was installed by version, that one.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Sum != "" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return strings.TrimSpace(version)
+}
 
 // Source returns what the program was built from: a commit, or, if the program was installed by version, the
 // checksum by which Go's module proxies know that version. It is "" if the program cannot name it.

@@ -48,9 +48,9 @@ func cutSteps(c *schema.Column, bins int, bulk float64) []float64 {
 }
 
 // isCount reports whether a number may count events: whole numbers from 0 or 1 on. Many counts are
-// mostly 0, and a row with none differs from all others.
+// mostly 0, and a row with none differs from all others. The days of a date count nothing, though its first may be day 0.
 func isCount(c *schema.Column) bool {
-	return c.Integer && (c.Lower == 0 || c.Lower == 1)
+	return c.Integer && c.Date == "" && (c.Lower == 0 || c.Lower == 1)
 }
 
 // Whole reports whether a number without declared edges gets one bin for each whole number if it is
@@ -132,9 +132,12 @@ const (
 // the bounds. u + √u is between the scale of counts of rare events, whose deviation grows with the
 // square root of their mean, and that of ages or points, because bounds do not tell which they are.
 func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
+	same := func(x float64) float64 { return x }
 	switch {
 	case c.Transform == schema.Log1p:
 		return math.Log1p, math.Expm1
+	case c.Date != "": // wherever its days are counted from
+		return same, same
 	case c.Lower >= 0 && c.Upper >= heavyRatio*math.Max(1, c.Lower), c.Lower < 0 && c.Upper-c.Lower >= heavyRange:
 		one := math.Max(1, math.Max(c.Upper, -c.Lower)/bulk)
 		return func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)/one), x) },
@@ -147,6 +150,5 @@ func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
 				return c.Lower + float64(span*float64(root*root))
 			}
 	}
-	same := func(x float64) float64 { return x }
 	return same, same
 }

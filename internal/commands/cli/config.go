@@ -80,7 +80,7 @@ func readConfig(path string, c *cobra.Command) (list []setting, err error) {
 			return nil, fmt.Errorf("%s: line %d: must %s", path, s.line, want)
 		}
 		if s.flag == nil || s.flag.Name == configFlag || VariableOf(s.flag) == "" {
-			return bad("begin with a flag of " + c.CommandPath() + ", without its dashes, that need not be typed")
+			return bad("begin with a flag of " + c.CommandPath() + ", without its dashes; a flag that gives up a protection can only be typed")
 		}
 		_, repeated := s.flag.Value.(pflag.SliceValue)
 		items := []*yamltext.Node{p.Value}

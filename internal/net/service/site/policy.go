@@ -358,8 +358,8 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 			p.Honest, len(p.Sites))
 	}
 	if p.OwnNumbers {
-		say("From a training that has begun %d of the sites may leave, if it says so. The coordinator then sees THIS SITE'S OWN sums, not", p.MayLeave)
-		say("the total alone. They have all noise that its rows need, whatever other sites do.")
+		say("If a training says so, up to %d of the sites may leave once it has begun. The coordinator then sees THIS SITE'S OWN sums, not", p.MayLeave)
+		say("the total alone. They have all noise that its rows need, whatever other sites do. The next sentence is about other trainings.")
 	}
 	if p.PublicRows {
 		say("The coordinator sees the noisy total of the sites and, as all sites do, the number of this site's %s. It is", unitsOf(s))

@@ -142,6 +142,9 @@ func (q *question) estimate(critical float64) Estimate {
 	}
 	e.Low = border(accepted, lowest, max(q.low, lowest-(q.high-q.low)/steps))
 	e.High = border(accepted, highest, min(q.high, highest+(q.high-q.low)/steps))
+	if e.Known { // counts beyond a limit may allow what is near it and not the limit itself
+		e.Value = min(e.High, max(e.Low, e.Value))
+	}
 	return e
 }
 

@@ -241,6 +241,11 @@ func TestIntervalsInClosedForm(t *testing.T) {
 	if e := q.estimate(2); e.Low != 1 || e.High != 1 || e.Value != 1 {
 		t.Errorf("got %v, want 1", e)
 	}
+	// A number lies in its interval, also where the counts are beyond the limit and do not allow it.
+	q = question{first: 101, second: 100, noise: quadratic{0.25}, share: true, high: 1}
+	if e := q.estimate(pointwise); e.Value != e.High || e.High < 0.98 || e.High >= 1 {
+		t.Errorf("got %v, want the end of the interval", e)
+	}
 }
 
 // Independent numbers stay within as the product says, and equal ones as one does.

@@ -114,7 +114,9 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	}
 	q := forecast.Quote{Quote: req.Quote(s, pl, sizes)}
 	if allowed != nil {
-		q.Policy = allowed.Judge(train.PolicyFacts(s, text, pl.Terms().Price, Clock()))
+		f := train.PolicyFacts(s, text, pl.Terms().Price, Clock())
+		f.Rows = units
+		q.Policy = allowed.Judge(f)
 	}
 	if q.Budget, err = p.findRemainder(c, s, pl.Terms().Price); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 // PolicyFacts are what a policy asks of a training that is not charged yet.
 func PolicyFacts(s *schema.Schema, text []byte, price dp.Price, now time.Time) *policy.Facts {
-	f := &policy.Facts{Price: price, Day: now, Unit: policy.Row, Schema: fmt.Sprintf("%x", sha256.Sum256(text))}
+	f := &policy.Facts{Price: price, Day: now, Unit: policy.Row, Schema: fmt.Sprintf("%x", sha256.Sum256(text)), Declares: s.Declares}
 	if s.Person != nil {
 		f.Unit = policy.Person
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policy reads what a custodian of rows allows: limits of price and time, in one file that an
+// Package policy reads what an owner of rows allows: limits of price and time, in one file that an
 // officer signs. Clauses are what all policies have; a project's policy and a site's add their own.
 //
 // To change here: a clause of every policy is a field of Clauses, which Check judges; docs/sites-protocol.md lists them.

@@ -23,7 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ledger"
 )
 
-// Project is what a custodian allows to be made of a data set.
+// Project is what the owner of a data set allows to be made of it.
 type Project struct {
 	Clauses `yaml:",inline"`
 
@@ -39,7 +39,7 @@ type Project struct {
 	Signer ed25519.PublicKey `yaml:"-"` // the officer's key
 }
 
-// Rows says how many rows, or persons, there must be. Declared is what the custodian says of them, which is no count.
+// Rows says how many rows, or persons, there must be. Declared is what the owner says of them, which is no count.
 type Rows struct {
 	Minimum  int `yaml:"minimum"`
 	Declared int `yaml:"declared"`
@@ -85,7 +85,7 @@ func ParseProject(text []byte) (*Project, error) {
 	signer := signerOf(text)
 	body, ok := project.Open(text, signer)
 	if !ok {
-		return nil, errors.New("must be signed, and unchanged since (discreet policy sign)")
+		return nil, errors.New("must be signed, in place of its draft, and unchanged since")
 	}
 	p, err := parseProject(body)
 	if err == nil {
@@ -178,13 +178,15 @@ type Facts struct {
 	Price    dp.Price // none for a model without privacy
 	Day      time.Time
 	Unit     string
-	Schema   string   // SHA-256 of the schema's file; "" if it is not known
-	Public   []string // columns that the guarantee does not protect
-	Data     *string  // the data set in the ledger
+	Schema   string                 // SHA-256 of the schema's file; "" if it is not known
+	Public   []string               // columns that the guarantee does not protect
+	Declares func(name string) bool // the schema says something of this column of the table
+	Rows     int                    // for how many rows, or persons, a training is planned; 0 if that is not said
+	Data     *string                // the data set in the ledger
 	Total    *dp.Price
 	Approved *string // the key of who approved, in hexadecimal digits; "" if nobody did
 	Checked  *Shown  // schema check has read the table
-	Audited  *Shown  // an audit was made and did not refute the guarantee
+	Audited  *Shown  // the model's learner was audited at its price, and its guarantee not refuted
 }
 
 // Shown is a fact that others have judged, in words.
@@ -205,7 +207,7 @@ func (p *Project) Judge(f *Facts) (list []Criterion) {
 		list = append(list, Criterion{clause, asks, found, outcome})
 	}
 	unknown := func(clause, asks string) {
-		list = append(list, Criterion{clause, asks, "nothing, here", NotShown})
+		list = append(list, Criterion{clause, asks, "nothing that shows it", NotShown})
 	}
 	shown := func(clause, asks string, s *Shown) {
 		if s == nil {
@@ -230,7 +232,7 @@ func (p *Project) Judge(f *Facts) (list []Criterion) {
 	} else {
 		say("data", "data set "+p.Data, "data set "+*f.Data, *f.Data == p.Data)
 	}
-	say("until", "by "+p.Until, f.Day.UTC().Format(time.DateOnly), f.Day.Before(p.End))
+	say("until", "a day up to "+p.Until, f.Day.UTC().Format(time.DateOnly), f.Day.Before(p.End))
 	say("unit", "one "+p.Unit, "one "+f.Unit, f.Unit == p.Unit || f.Unit == Person)
 	switch {
 	case p.Schema != "" && f.Schema == "":
@@ -239,16 +241,27 @@ func (p *Project) Judge(f *Facts) (list []Criterion) {
 		say("schema", "the file of SHA-256 "+p.Schema, "SHA-256 "+f.Schema, f.Schema == p.Schema)
 	}
 	if len(p.Private) > 0 {
-		open := slices.DeleteFunc(slices.Clone(p.Private), func(name string) bool { return !slices.Contains(f.Public, name) })
-		found := "none is public"
-		if len(open) > 0 {
-			found = "public: " + strings.Join(open, ", ")
+		without := func(drop func(name string) bool) string {
+			return strings.Join(slices.DeleteFunc(slices.Clone(p.Private), drop), ", ")
 		}
-		say("private", "private or not read: "+strings.Join(p.Private, ", "), found, len(open) == 0)
+		open := without(func(name string) bool { return !slices.Contains(f.Public, name) })
+		unknown := without(func(name string) bool { return f.Declares != nil && f.Declares(name) })
+		found := "none is public"
+		switch {
+		case open != "":
+			found = "public: " + open
+		case unknown != "":
+			found = "no column of the table: " + unknown
+		}
+		say("private", "private or not read: "+strings.Join(p.Private, ", "), found, open == "" && unknown == "")
 	}
 	if p.Rows.Minimum > 0 {
-		say("rows", fmt.Sprintf("at least %d", p.Rows.Minimum), fmt.Sprintf("the custodian declares %d", p.Rows.Declared),
-			p.Rows.Declared >= p.Rows.Minimum)
+		found := fmt.Sprintf("the owner declares %d", p.Rows.Declared)
+		if f.Rows > 0 {
+			found += fmt.Sprintf(", the plan is for %d", f.Rows)
+		}
+		say("rows", fmt.Sprintf("at least %d", p.Rows.Minimum), found,
+			p.Rows.Declared >= p.Rows.Minimum && (f.Rows == 0 || f.Rows >= p.Rows.Minimum))
 	}
 	if p.Check {
 		shown("check", "a table that schema check has read with this schema", f.Checked)
@@ -267,7 +280,7 @@ func (p *Project) Judge(f *Facts) (list []Criterion) {
 		shown("approve", asks, by)
 	}
 	if p.Audit {
-		shown("audit", "an audit of the learner that refuted nothing", f.Audited)
+		shown("audit", "an audit of the model's learner, at the model's epsilon and delta, that did not refute it", f.Audited)
 	}
 	return list
 }

@@ -29,7 +29,7 @@ func met() *Facts {
 	data, by, total := "people", approver, dp.Price{Epsilon: dp.Nano}
 	return &Facts{Price: dp.Price{Epsilon: dp.Nano / 2}, Day: time.Date(2099, 12, 31, 23, 59, 59, 0, time.UTC), Unit: Row,
 		Schema: strings.Repeat("0", 62) + "ff", Data: &data, Total: &total, Approved: &by, Checked: &Shown{Met: true},
-		Audited: &Shown{Met: true}}
+		Audited: &Shown{Met: true}, Declares: func(name string) bool { return name == "age" || name == "ill" }}
 }
 
 // Each clause is met at its limit, not met beyond it, and not shown by facts that lack what it asks for.
@@ -74,7 +74,11 @@ func TestEveryClauseIsJudged(t *testing.T) {
 		{"schema", NotShown, func(f *Facts) { f.Schema = "" }},
 		{"private", NotMet, func(f *Facts) { f.Public = []string{"ward", "ill"} }},
 		{"private", Met, func(f *Facts) { f.Public = []string{"ward"} }},
+		{"private", NotMet, func(f *Facts) { f.Declares = func(name string) bool { return name == "age" } }},
+		{"private", NotMet, func(f *Facts) { f.Declares = nil }},
 		{"rows", NotMet, func(*Facts) { p.Rows.Declared = 9 }},
+		{"rows", NotMet, func(f *Facts) { f.Rows = 9 }},
+		{"rows", Met, func(f *Facts) { f.Rows = 10 }},
 		{"check", NotMet, func(f *Facts) { f.Checked.Met = false }},
 		{"check", NotShown, func(f *Facts) { f.Checked = nil }},
 		{"approve", NotMet, func(f *Facts) { f.Approved = &other }},

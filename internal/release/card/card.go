@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/keyfile"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/stats"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -67,8 +68,9 @@ type Card struct {
 	Schema     string `json:"-" yaml:"schema_sha256"` // digest of a release's schema.json; not in JSON, which old releases attest
 	Date       string `json:"card_date" yaml:"card_date"`
 
-	privacy *model.Privacy
-	weight  float64 // δ, as a number
+	privacy  *model.Privacy
+	declares func(name string) bool // the model's schema names a column
+	weight   float64                // δ, as a number
 }
 
 // Mechanism is one kind of random noise and its share of the price.
@@ -115,6 +117,10 @@ type Audit struct {
 	Confidence float64 `json:"confidence" yaml:"confidence"`
 	Runs       int     `json:"runs" yaml:"runs"`
 	Verdict    string  `json:"verdict" yaml:"verdict"`
+	// Counted of the runs were counted, the others searched for the event. Neither number is in JSON, which old releases
+	// attest.
+	Counted int     `json:"-" yaml:"counted_runs,omitempty"`
+	Delta   float64 `json:"-" yaml:"delta,omitempty"`
 }
 
 // Policy is a project's policy, and what became of each of its criteria.
@@ -150,6 +156,8 @@ func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
 	}
 	c.addMechanisms(p.Bill)
 	c.Warnings = append([]string{}, p.Flags()...)
+	ignored := schema.Schema{Ignored: p.Ignored}
+	c.declares = func(name string) bool { return s.Declares(name) || ignored.IsIgnored(name) }
 	if s.MaxEpsilon > 0 {
 		c.Limit = fmt.Sprintf("The table's schema allows one training at most epsilon %s.", s.MaxEpsilon)
 	}
@@ -301,6 +309,7 @@ func findApproval(ctx context.Context, l *ledger.Ledger, e *Entry, at string, na
 
 // ApplyPolicy adds the record of a policy, by what f knows of the model's training.
 func (c *Card) ApplyPolicy(p *policy.Project, f policy.Facts) {
+	f.Declares = c.declares
 	f.Price, f.Schema, f.Unit = dp.Price{Epsilon: c.privacy.Epsilon, Delta: c.privacy.Delta}, c.SchemaFile, policy.Row
 	if c.protectsMore() {
 		f.Unit = policy.Person
@@ -314,9 +323,15 @@ func (c *Card) ApplyPolicy(p *policy.Project, f policy.Facts) {
 	case dp.LabelOnly:
 		f.Public = append(f.Public, c.Private...)
 	}
-	if c.Audit != nil {
-		f.Audited = &policy.Shown{Met: c.Audit.Subject == c.Learner && c.Audit.Verdict == "not refuted",
-			Words: c.Audit.Subject + ": " + c.Audit.Verdict}
+	if a := c.Audit; a != nil {
+		rest, ok := strings.CutPrefix(a.Subject, "learner "+c.Learner)
+		ok = ok && (strings.HasPrefix(rest, " on ") || strings.HasPrefix(rest, ", ")) // as an audit names its subject
+		of := ok && a.Claim == f.Price.Epsilon.Float() && a.Delta == f.Price.Delta.Float()
+		f.Audited = &policy.Shown{Met: of && a.Verdict == notRefuted,
+			Words: fmt.Sprintf("%s at epsilon = %g, delta = %g: %s", a.Subject, a.Claim, a.Delta, a.Verdict)}
+		if !of {
+			f.Audited.Words += fmt.Sprintf("; the model is of learner %s at epsilon = %s, delta = %s", c.Learner, f.Price.Epsilon, f.Price.Delta)
+		}
 	}
 	c.Policy = &Policy{p.Number, p.Digest, keyfile.ID(p.Signer), p.Judge(&f)}
 }
@@ -369,14 +384,17 @@ func (c *Card) AddAuditText(text []byte) error {
 	var a struct {
 		Subject, Learner, Verdict string
 		LowerBound                *float64 `json:"lower_bound"`
-		Claim, Epsilon            float64
+		Claim, Epsilon, Delta     float64
 		Confidence                float64
 		Runs                      int
+		Counts                    [2]int
+		Counted                   int `json:"counted_runs"`
 	}
 	if err := json.Unmarshal(text, &a); err != nil || a.LowerBound == nil || a.Verdict == "" {
 		return refuse
 	}
-	if a.Subject == "" {
+	attack := a.Subject == ""
+	if attack {
 		a.Subject, a.Claim = a.Learner, a.Epsilon
 	}
 	for _, s := range []string{a.Subject, a.Verdict} {
@@ -384,8 +402,47 @@ func (c *Card) AddAuditText(text []byte) error {
 			return refuse
 		}
 	}
-	c.Audit = &Audit{a.Subject, *a.LowerBound, a.Claim, a.Confidence, a.Runs, a.Verdict}
+	found := &Audit{a.Subject, *a.LowerBound, a.Claim, a.Confidence, a.Runs, a.Verdict, a.Counted, a.Delta}
+	if !found.agrees() || !attack && !found.followsFrom(a.Counts) {
+		return errors.New("card: the audit must be a report whose numbers agree with each other")
+	}
+	c.Audit = found
 	return nil
+}
+
+// The verdicts of audits and attacks.
+const (
+	notRefuted = "not refuted"
+	refuted    = "REFUTED"
+)
+
+// agrees reports whether the verdict follows from the bound, and the other numbers are possible.
+func (a *Audit) agrees() bool {
+	verdict := notRefuted
+	if a.LowerBound > a.Claim {
+		verdict = refuted
+	}
+	return a.Verdict == verdict && a.LowerBound >= 0 && a.Claim > 0 && a.Delta >= 0 && a.Delta < 1 &&
+		a.Confidence >= 0.5 && a.Confidence < 1 && a.Runs >= 2
+}
+
+// followsFrom reports whether an audit that counted its event so often on either side computes this bound. An audit makes
+// at least 64 runs and counts in at least half of them, but not in all.
+func (a *Audit) followsFrom(counts [2]int) bool {
+	n := a.Counted
+	if a.Runs < 64 || n < a.Runs-n || n >= a.Runs || min(counts[0], counts[1]) < 0 || max(counts[0], counts[1]) > n {
+		return false
+	}
+	found := false
+	for side := range 2 { // the report does not say on which the event was expected
+		bound := stats.EpsilonLowerBound(counts[side], n, counts[1-side], n, a.Delta, 1-a.Confidence)
+		off := 1e-3 * (1 + bound) // 1 less the confidence is rounded
+		found = found || math.Abs(bound-a.LowerBound) <= off
+		if bound > a.Claim+off && a.Verdict != refuted {
+			return false
+		}
+	}
+	return found
 }
 
 // Statement returns the model's statement as train printed it, with its place in the ledger.

@@ -22,7 +22,9 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/check/testkit/censustest"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/stats"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/census"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
@@ -305,9 +307,23 @@ func TestAuditFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(`{"subject":"brc","claim":1,"lower_bound":0.4,"confidence":0.95,"runs":500,"verdict":"not refuted"}`)
-	if err := c.AddAudit(path); err != nil || c.Audit.LowerBound != 0.4 || c.Audit.Runs != 500 {
+	good := `{"subject":"brc","claim":1,"lower_bound":0.34018835663500646,"confidence":0.95,"runs":500,"verdict":"not refuted","counts":[150,80],"counted_runs":250}`
+	write(good)
+	if err := c.AddAudit(path); err != nil || c.Audit.LowerBound != 0.34018835663500646 || c.Audit.Counted != 250 {
 		t.Errorf("got %+v, error %v", c.Audit, err)
+	}
+	few := strings.NewReplacer("0.34018835663500646", "0", "500", "63", "150,80", "20,19", "250}", "32}").Replace(good)
+	if c.AddAuditText([]byte(few)) == nil || c.AddAuditText([]byte(strings.Replace(few, "63", "64", 1))) != nil {
+		t.Error("an audit makes at least 64 runs")
+	}
+	// Numbers that contradict each other.
+	for _, edit := range [][2]string{{`"claim":1`, `"claim":0.3`}, {`"claim":1`, `"claim":0`}, {"0.34018835663500646", "0.33"},
+		{`1,"lower_bound":0.34018835663500646`, `0.3,"lower_bound":0`}, {"not refuted", "REFUTED"}, {"not refuted", "fine"}, {`"runs":500`, `"runs":1`},
+		{`"runs":500`, `"runs":250`}, {`"runs":500`, `"runs":501`}, {"0.95", "1"}, {"0.95", "0.99"}, {"[150,80]", "[251,80]"},
+		{"[150,80]", "[150,-1]"}, {"250}", "0}"}, {`"claim":1`, `"claim":1,"delta":1`}, {`"claim":1`, `"claim":1,"delta":0.1`}} {
+		if text := strings.Replace(good, edit[0], edit[1], 1); text == good || c.AddAuditText([]byte(text)) == nil {
+			t.Errorf("taken: %s", text)
+		}
 	}
 	for _, text := range []string{"", "CANARY,7700131", `{"subject":"CANARY"}`,
 		`{"lower_bound":1,"verdict":"CANARY\u001b[2J"}`} {
@@ -315,6 +331,60 @@ func TestAuditFiles(t *testing.T) {
 		if err := c.AddAudit(path); err == nil || strings.Contains(err.Error(), "CANARY") {
 			t.Errorf("%q: error %v", text, err)
 		}
+	}
+}
+
+// A policy that asks for an audit takes what the command audit prints of this model's learner at this model's price.
+func TestPolicyTakesTheAuditOfThisModel(t *testing.T) {
+	limit := policy.Limit{Epsilon: "20", Delta: "0.1"}
+	p := &policy.Project{Clauses: policy.Clauses{Training: limit, Lifetime: limit}, Audit: true, Signer: make([]byte, 32)}
+	const text = `{"subject":"%s","claim":%v,"delta":%v,"lower_bound":%v,"confidence":0.999999,"runs":2014,"verdict":"%s",` +
+		`"counts":%s,"counted_runs":1715}`
+	none := "[1666,1672]"
+	for i, m := range models(t)[:3] {
+		subject := "learner " + m.Learner + " on 100 rows"
+		if m.Learner == "brc" {
+			subject = "learner brc, 2 rounds on 1000 rows"
+		}
+		eps, delta := m.Privacy.Epsilon.Float(), m.Privacy.Delta.Float()
+		for j, a := range []struct {
+			met  bool
+			text string
+		}{
+			{true, fmt.Sprintf(text, subject, eps, delta, 0, "not refuted", none)},
+			{true, fmt.Sprintf(text, "learner "+m.Learner+" on the rows of 100 persons", eps, delta, 0, "not refuted", none)},
+			{false, fmt.Sprintf(text, "learner auto on 100 rows", eps, delta, 0, "not refuted", none)},
+			{false, fmt.Sprintf(text, "learner "+m.Learner+"x on 100 rows", eps, delta, 0, "not refuted", none)},
+			{false, fmt.Sprintf(text, m.Learner, eps, delta, 0, "not refuted", none)},
+			{false, fmt.Sprintf(text, "mechanism laplace", eps, delta, 0, "not refuted", none)},
+			{false, fmt.Sprintf(text, subject, eps/2, delta, 0, "not refuted", none)},
+			{false, fmt.Sprintf(text, subject, 2*eps, delta, 0, "not refuted", none)},
+			{false, fmt.Sprintf(text, subject, eps, delta+1e-7, 0, "not refuted", none)},
+			{false, fmt.Sprintf(text, subject, eps, delta, stats.EpsilonLowerBound(1715, 1715, 5, 1715, delta, 1e-6), "REFUTED", "[5,1715]")},
+		} {
+			c := Of(m, []byte("x"), "p", day)
+			if err := c.AddAuditText([]byte(a.text)); err != nil {
+				t.Fatalf("%s: %v", a.text, err)
+			}
+			c.ApplyPolicy(p, policy.Facts{})
+			k := c.Policy.Criteria[len(c.Policy.Criteria)-1]
+			if k.Clause != "audit" || (k.Outcome == policy.Met) != a.met || !a.met && k.Outcome != policy.NotMet {
+				t.Errorf("model %d, audit %d: %s", i, j, k)
+			}
+		}
+	}
+}
+
+// The card gives the runs that were counted and the whole of the confidence.
+func TestAuditWords(t *testing.T) {
+	c := Of(models(t)[0], []byte("x"), "p", day)
+	if err := c.AddAuditText([]byte(`{"subject":"learner additive on 100 rows","claim":1,"delta":0,"lower_bound":0,` +
+		`"confidence":0.999999,"runs":2014,"verdict":"not refuted","counts":[1666,1672],"counted_runs":1715}`)); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := c.WriteHTML(&b); err != nil || !strings.Contains(b.String(), "The results of 1715 runs show, with 99.9999 % confidence") {
+		t.Errorf("error %v:\n%s", err, b.String())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -33,7 +34,7 @@ type Measured struct {
 // measured are the numbers that a card shows, and their words.
 var measured = [][2]string{{"accuracy", "accuracy"}, {"auc", "AUC"}, {"log_loss", "log loss"}, {"positive_rate", "rate of the positive class"},
 	{"predicted_rate", "share predicted positive"}, {"recall", "recall"}, {"precision", "precision"},
-	{"score_minus_rate", "mean score less that rate"}}
+	{"score_minus_rate", "mean score minus that rate"}}
 
 // AddEvaluationText adds the report of a private evaluation of this model, as evaluate --epsilon --json prints it.
 func (c *Card) AddEvaluationText(text []byte) error {
@@ -50,6 +51,9 @@ func (c *Card) AddEvaluationText(text []byte) error {
 	}
 	if of.Model != c.Checksum {
 		return errors.New("card: the evaluation must be of this model, and names another or two")
+	}
+	if !agree(all) {
+		return errors.New("card: the evaluation must have each estimate in its interval")
 	}
 	e := &of.Evaluation
 	e.Numbers, e.Untold = takeNumbers("", all), nil
@@ -73,17 +77,38 @@ func isLine(s string) bool {
 	return len(s) <= 200 && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' })
 }
 
+// agree reports whether every number of a report lies in the interval beside it, those of groups and points included.
+func agree(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return !slices.ContainsFunc(v, func(x any) bool { return !agree(x) })
+	case map[string]any:
+		for name, x := range v {
+			value, known := x.(float64)
+			if low, high, ok := intervalOf(v, name); known && ok && !(low <= value && value <= high) || !agree(x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// intervalOf finds the interval of a number.
+func intervalOf(all map[string]any, name string) (low, high float64, ok bool) {
+	interval, _ := all[name+"_interval"].([]any)
+	if len(interval) != 2 {
+		return 0, 0, false
+	}
+	low, isLow := interval[0].(float64)
+	high, isHigh := interval[1].(float64)
+	return low, high, isLow && isHigh
+}
+
 // takeNumbers finds the numbers that are known.
 func takeNumbers(group string, all map[string]any) (out []Measured) {
 	for _, m := range measured {
 		value, known := all[m[0]].(float64)
-		interval, _ := all[m[0]+"_interval"].([]any)
-		if !known || len(interval) != 2 {
-			continue
-		}
-		low, isLow := interval[0].(float64)
-		high, isHigh := interval[1].(float64)
-		if isLow && isHigh {
+		if low, high, ok := intervalOf(all, m[0]); known && ok {
 			out = append(out, Measured{group, m[0], value, low, high})
 		}
 	}
@@ -105,7 +130,7 @@ func (c *Card) describeEvaluation() []section {
 		counted = "No ledger counted it."
 	}
 	lines := []line{{"Measured", []string{fmt.Sprintf("By a private evaluation (%s) of rows that its holder states were held out of training. "+
-		"Each interval covers its noise and the sampling of rows, with %.4g %% confidence. %s", price, 100*e.Confidence, counted)}}}
+		"Each interval covers its noise and the sampling of rows, with %.9g %% confidence. %s", price, 100*e.Confidence, counted)}}}
 	if e.By != "" {
 		lines[0].Text = append(lines[0].Text, "All intervals of the groups by "+e.By+" hold together.")
 	}

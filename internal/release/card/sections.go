@@ -154,7 +154,7 @@ func (c *Card) describeScope() []line {
 	return append(lines,
 		line{"Label", []string{fmt.Sprintf("%s (%s), one of %s", c.Predicts, c.LabelRole, strings.Join(c.Classes, ", "))}},
 		line{"Ignored by the schema", []string{names(c.Ignored)}},
-		line{"Left out", []string{"Columns that the model does not use are not in the model file, so they are not on this card."}})
+		line{"Left out", []string{"Of columns that the model does not use, the model file holds the names alone."}})
 }
 
 func (c *Card) describeMethod() []line {
@@ -185,9 +185,13 @@ func (c *Card) describeMethod() []line {
 			"outside the project."}})
 	}
 	if a := c.Audit; a != nil {
-		return append(lines, line{"Audit", []string{fmt.Sprintf("%s: %s. Attacks in %d runs show, with %.4g %% "+
+		runs := a.Counted
+		if runs == 0 {
+			runs = a.Runs // of an attack
+		}
+		return append(lines, line{"Audit", []string{fmt.Sprintf("%s: %s. The results of %d runs show, with %.9g %% "+
 			"confidence, that epsilon is at least %.4g; the claim is %g. An audit of a learner does not cover its other "+
-			"settings.", a.Subject, a.Verdict, a.Runs, 100*a.Confidence, a.LowerBound, a.Claim)}})
+			"settings.", a.Subject, a.Verdict, runs, 100*a.Confidence, a.LowerBound, a.Claim)}})
 	}
 	return append(lines, line{"Audit", []string{"No result of an audit was given to this card."}})
 }
@@ -286,9 +290,9 @@ func (c *Card) describePolicy() []line {
 	if p == nil {
 		return []line{{"Not given", []string{"No policy was applied to this model, or none was given to this card."}}}
 	}
-	lines := []line{{"Policy", []string{fmt.Sprintf("Number %d, SHA-256 %s, signed by key %s.", p.Number, p.Digest, p.Signer)}}}
+	lines := []line{{"Policy", []string{fmt.Sprintf("Number %d, signed by key %s. Its text without the signature, the last line, has the SHA-256 %s.", p.Number, p.Signer, p.Digest)}}}
 	for _, k := range p.Criteria {
-		lines = append(lines, line{k.Clause, []string{fmt.Sprintf("It asks: %s. Found: %s. %s.", k.Asks, k.Found,
+		lines = append(lines, line{k.Clause, []string{fmt.Sprintf("Asks for: %s. Found: %s. %s.", k.Asks, k.Found,
 			strings.ToUpper(string(k.Outcome[:1]))+string(k.Outcome[1:]))}})
 	}
 	return lines

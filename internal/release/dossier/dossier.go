@@ -105,6 +105,9 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 // shownLater is what a policy may ask of a training without a release being able to show it.
 const shownLater = "check"
 
+// shownByLedger is what a policy may ask of a training and only a ledger can show.
+var shownByLedger = []string{"check", "approve"}
+
 // applyPolicy refuses a model that the policy does not allow to be released, and records the criteria on the card.
 func (p *Params) applyPolicy(ctx context.Context, c *card.Card) error {
 	if p.Policy == nil {
@@ -139,7 +142,7 @@ func addReports(c *card.Card, auditText, attackText, evaluationText []byte) erro
 		}
 		if err := c.AddAuditText(text); err != nil {
 			return dp.Refuse("release", "audit or attack",
-				"must be a report of that kind, in JSON", nil)
+				"must be a report of that kind, in JSON, whose numbers agree with each other", nil)
 		}
 	}
 	return nil

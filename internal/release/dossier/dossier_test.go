@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/anchor"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/policy"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/card"
@@ -29,11 +30,12 @@ import (
 const program = "discreet v1.0.0, go1.26, linux/amd64"
 
 var (
-	now        = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	ours       = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
-	theirs     = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, 32))
-	trusted    = []ed25519.PublicKey{ours.Public().(ed25519.PublicKey)}
-	auditText  = []byte(`{"subject":"brc","claim":1,"lower_bound":0.4,"confidence":0.95,"runs":500,"verdict":"not refuted"}`)
+	now       = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	ours      = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
+	theirs    = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, 32))
+	trusted   = []ed25519.PublicKey{ours.Public().(ed25519.PublicKey)}
+	auditText = []byte(`{"subject":"brc","claim":1,"lower_bound":0.34018835663500646,"confidence":0.95,"runs":500,` +
+		`"verdict":"not refuted","counts":[150,80],"counted_runs":250}`)
 	attackText = []byte(`{"learner":"additive","epsilon":1,"delta":0,"rows":200,"runs":400,"taught":200,"lower_bound":0.1,` +
 		`"confidence":0.999999,"verdict":"not refuted","private":false,"kinds":[{"name":"rows as they are","targets":50,` +
 		`"likelihood_ratio":{"auc":{"value":0.51},"advantage":{"value":0.02},"points":[{"tpr":{"value":0.001}},` +
@@ -245,7 +247,9 @@ func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
 		"no report":                 {drop(release.AuditName), "facts of the card", always},
 		"no evaluation":             {drop(release.EvaluationName), "facts of the card", always},
 		"swapped evaluation":        {swap(release.EvaluationName), "evaluation must be of this model", always},
-		"a better evaluation":       {edit(release.EvaluationName, "0.81", "0.91"), "facts of the card", always},
+		"a better evaluation":       {edit(release.EvaluationName, "0.81", "0.82"), "facts of the card", always},
+		"an impossible evaluation":  {edit(release.EvaluationName, "0.81", "0.99"), "each estimate in its interval", always},
+		"an impossible group":       {edit(release.EvaluationName, "0.8,", "0.74,"), "each estimate in its interval", always},
 		"a better group":            {edit(release.EvaluationName, "[0.75,", "[0.79,"), "facts of the card", always},
 		"a group that is told":      {edit(release.EvaluationName, `"told":false`, `"told":true`), "facts of the card", always},
 		"a report without its root": {drop(release.AttackName), "sacro.json must have the report", always},
@@ -253,7 +257,10 @@ func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
 		"epsilon on the page":       {edit(release.CardName, "epsilon = 1", "epsilon = 0.1"), "card.html must", always},
 		"words of the page":         {edit(release.CardName, "becomes at most", "becomes at least"), "card.html must", sameWords},
 		"epsilon in the statement":  {edit(release.StatementName, "epsilon = 1 ", "epsilon = 0.5 "), "statement.txt must", always},
-		"another bound in a report": {edit(release.AuditName, "0.4", "0.3"), "facts of the card", always},
+		"another bound in a report": {edit(release.AuditName, "0.340", "0.240"), "numbers agree with each other", always},
+		"a report of one run":       {edit(release.AuditName, `"runs":500`, `"runs":1`), "numbers agree with each other", always},
+		"another claim in a report": {edit(release.AuditName, `"claim":1`, `"claim":9`), "facts of the card", always},
+		"an attack's higher bound":  {edit(release.AttackName, `"lower_bound":0.1`, `"lower_bound":3`), "numbers agree with each other", always},
 		"another epsilon in an entry": {edit(release.LedgerName, `"epsilon_nano":1000000000`, `"epsilon_nano":500000000`),
 			"what their hashes say", always},
 		"another total in an entry": {edit(release.LedgerName, `"epsilon_nano":30000000000`, `"epsilon_nano":90000000000`),
@@ -321,6 +328,52 @@ func TestSignedForgeries(t *testing.T) {
 	}
 	if err := take(t, good).judge(t, program); err != nil {
 		t.Errorf("what is not forged is refused: %v", err)
+	}
+}
+
+// TestPolicyIsJudgedAgain: what the release shows, verify judges itself, whatever the card says.
+func TestPolicyIsJudgedAgain(t *testing.T) {
+	l := newLedger(t)
+	file := trainModel(t, "brc", "1", "0", &train.Job{Ledger: l, Dataset: "d"})
+	var signed bytes.Buffer
+	if _, err := policy.SignProject([]byte("version: 1\nnumber: 1\ndata: d\ntraining: {epsilon: \"1\"}\n"+
+		"lifetime: {epsilon: \"30\", delta: \"0.001\"}\nuntil: \"2099-12-31\"\nunit: row\naudit: true\n"), ours, nil, &signed); err != nil {
+		t.Fatal(err)
+	}
+	p := Params{Ledger: l, Policy: signed.Bytes(), Audit: bytes.Replace(auditText, []byte("brc"), []byte("learner brc, 2 rounds on 9 rows"), 1)}
+	_, good := makeRelease(t, p, file)
+	if err := take(t, good).judge(t, program); err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string][2]string{"another learner": {"learner brc", "learner erm"}, "a higher claim": {`"claim":1`, `"claim":2`},
+		"a lower claim": {`"claim":1`, `"claim":0.9`}, "no learner": {"learner brc, 2 rounds on 9 rows", "brc"}} {
+		bad := bytes.Replace(p.Audit, []byte(edit[0]), []byte(edit[1]), 1)
+		in := take(t, good)
+		in.files[release.AuditName] = bad
+		if err := in.judge(t, program); err == nil || !strings.Contains(err.Error(), "one that the release's policy allows") {
+			t.Errorf("%s: verify says %v", name, err)
+		}
+		q := p
+		q.Audit, q.Program, q.Now = bad, program, now
+		if _, err := q.Make(t.Context(), file, ours); err == nil || !strings.Contains(err.Error(), "policy number 1, audit: ") {
+			t.Errorf("%s: release says %v", name, err)
+		}
+	}
+	in := take(t, good)
+	delete(in.files, release.AuditName)
+	in.said.Card.Audit = nil
+	if err := in.judge(t, program); err == nil || !strings.Contains(err.Error(), "one that the release's policy allows") {
+		t.Errorf("without the report, on the card's word: %v", err)
+	}
+	// The words of a criterion are those of a version, and its outcome is of each.
+	in = take(t, good)
+	in.said.Card.Policy.Criteria[0].Asks = "no more than epsilon = 1"
+	if same, other := in.judge(t, program), in.judge(t, "discreet v2.0.0, go1.30, plan9/arm"); same == nil || other != nil {
+		t.Errorf("other words: the same version says %v, another %v", same, other)
+	}
+	in.said.Card.Policy.Criteria[0].Outcome = policy.NotMet
+	if err := in.judge(t, "discreet v2.0.0, go1.30, plan9/arm"); err == nil {
+		t.Error("another outcome is verified by another version")
 	}
 }
 

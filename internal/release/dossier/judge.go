@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,7 +118,7 @@ func (v *Verdict) CompareSchema(file []byte) error {
 }
 
 // checkPolicy applies the release's policy again, to what the release shows. Who approved, and that the table was
-// checked, only the ledger shows, so that the card is taken by its word.
+// checked, only the ledger shows, so that the card is taken by its word on these, and on no other criterion.
 func checkPolicy(text []byte, c, said *card.Card, made time.Time) error {
 	switch {
 	case text == nil && said.Policy == nil:
@@ -135,9 +136,9 @@ func checkPolicy(text []byte, c, said *card.Card, made time.Time) error {
 	}
 	c.ApplyPolicy(allowed, policy.Facts{Day: made, Data: &c.Entry.Dataset, Total: &total})
 	for i, k := range c.Policy.Criteria {
-		if j := said.Policy.Criteria; i < len(j) && k.Outcome == policy.NotShown && j[i].Clause == k.Clause && j[i].Asks == k.Asks &&
+		if j := said.Policy.Criteria; i < len(j) && k.Outcome == policy.NotShown && slices.Contains(shownByLedger, k.Clause) && j[i].Clause == k.Clause &&
 			plaintext.Is(j[i].Found) {
-			c.Policy.Criteria[i] = j[i]
+			c.Policy.Criteria[i].Found, c.Policy.Criteria[i].Outcome = j[i].Found, j[i].Outcome
 		}
 	}
 	if allowed.Refuse("verify", c.Policy.Criteria, shownLater) != nil {
@@ -151,8 +152,11 @@ func (v *Verdict) ComparePolicy(p *policy.Project) error {
 	switch {
 	case v.Policy == nil:
 		return notFitting("the release must cite a policy to compare: it cites none")
-	case v.Policy.Digest != p.Digest || v.Policy.Signer != keyfile.ID(p.Signer):
-		return notFitting("the policy must be the one that the release cites, number %d of SHA-256 %s", v.Policy.Number, v.Policy.Digest)
+	case v.Policy.Signer != keyfile.ID(p.Signer):
+		return notFitting("the policy must be signed by the key that signed the one that the release cites, %s: %s signed this one",
+			v.Policy.Signer, keyfile.ID(p.Signer))
+	case v.Policy.Digest != p.Digest:
+		return notFitting("the policy must be the one that the release cites, number %d of SHA-256 %s without its last line", v.Policy.Number, v.Policy.Digest)
 	}
 	v.Agreed = true
 	return nil
@@ -171,6 +175,13 @@ func checkFacts(want, said *card.Card, words bool) error {
 	if !words {
 		for _, c := range []*card.Card{&a, &b} {
 			c.Guarantee, c.Odds, c.Neighbours, c.Protected, c.Warnings, c.Limit = "", nil, "", "", nil, ""
+			if c.Policy != nil {
+				p := *c.Policy
+				c.Policy, p.Criteria = &p, slices.Clone(p.Criteria)
+				for i := range p.Criteria {
+					p.Criteria[i].Asks, p.Criteria[i].Found = "", ""
+				}
+			}
 		}
 	}
 	switch {

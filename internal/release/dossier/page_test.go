@@ -99,7 +99,8 @@ func TestPageAgrees(t *testing.T) {
 	}
 	// Facts that follow from the model's wording, exports, reports and entries of other trainings.
 	unseen := map[string]bool{"swapped export": true, "no report": true, "no evaluation": true, "swapped evaluation": true,
-		"a better evaluation": true, "a better group": true, "a group that is told": true, "a report without its root": true,
+		"a better evaluation": true, "an impossible evaluation": true, "an impossible group": true, "a report of one run": true,
+		"another claim in a report": true, "an attack's higher bound": true, "a better group": true, "a group that is told": true, "a report without its root": true,
 		"no report for SACRO-ML": true, "words of the page": true, "another bound in a report": true, "an entry more": false,
 		"card with another data": true, "card with more columns": true, "card with another lead": true,
 		"card of another program": true, "program on two lines": true, "card of another day": true, "another head, no hash": true,

@@ -89,15 +89,15 @@ func (v *Verdict) unprovedWords(words func(dp.Step) string) (lines []string) {
 			words(dp.Step{Kind: dp.VerifyLedger, Name: fmt.Sprintf("%d:%s", e.HeadSeq, e.HeadHash)})))
 	}
 	if v.Policy != nil || v.Ledger != nil && v.Ledger.Approval != nil {
-		lines = append(lines, "Who approved the training, and that its table was checked. The holder of the ledger states it.")
+		lines = append(lines, "Who approved the training, at which price and for which purpose, and that its table was checked. These entries of the "+
+			"ledger are not in the release: only the holder of the key states this.")
 	}
 	if slices.Contains(v.Files, release.EvaluationName) {
-		lines = append(lines, "That the evaluation is of rows that were held out of training. Only the holder of the key "+
-			"states this.")
+		lines = append(lines, "The numbers of the evaluation, that a ledger counted it, and that its rows were held out of training. Only the "+
+			"holder of the key states this.")
 	}
 	if slices.Contains(v.Files, release.AuditName) || slices.Contains(v.Files, release.AttackName) {
-		lines = append(lines, "That the reports of audits and attacks are of runs that were made. Only "+
-			"the holder of the key states this.")
+		lines = append(lines, "The numbers of the reports of audits and attacks, and that their runs were made. Only the holder of the key states this.")
 	}
 	return lines
 }

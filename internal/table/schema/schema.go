@@ -282,6 +282,12 @@ var Encodings = []string{"windows-1252", "windows-1250", "iso-8859-1", "iso-8859
 // Clone returns a copy that shares nothing with s.
 func (s *Schema) Clone() *Schema { return deepcopy.Of(s) }
 
+// Declares reports whether the schema says anything of a column of the table with this name, be it that it is ignored.
+func (s *Schema) Declares(name string) bool {
+	i := s.Find(name)
+	return name == s.Label.Name || s.IsIgnored(name) || i >= 0 && s.Columns[i].Derived == InFile
+}
+
 // IsIgnored reports whether a column that the schema does not name matches a pattern of ignored names.
 func (s *Schema) IsIgnored(name string) bool {
 	return slices.ContainsFunc(s.Ignored, func(pattern string) bool { return matchPattern(pattern, name) })

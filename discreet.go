@@ -998,7 +998,7 @@ type PrivateReport struct {
 	// numbers, named "auc_first", "auc_second" and so on.
 	Numbers map[string]Estimate
 	// Groups are the numbers of each group of By by its name, if By was given: "accuracy", "positive_rate", "predicted_rate",
-	// "recall", "auc" and "score_minus_rate", the mean score less the positive rate. Intervals of all of them hold together. A
+	// "recall", "auc" and "score_minus_rate", the mean score minus the positive rate. Intervals of all of them hold together. A
 	// group is empty if the released counts do not tell it from one with hardly any rows.
 	Groups map[string]map[string]Estimate
 	// FromLedger: the job had these numbers already, and the rows of t were not used.

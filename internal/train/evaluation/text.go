@@ -16,7 +16,7 @@ var titles = map[string]string{
 	"auc": "AUC", "log_loss": "log loss", "accuracy": "accuracy", "positive_rate": "positive rate",
 	"precision": "precision", "recall": "recall", "predicted_rate": "predicted positive", "cost": "cost per row",
 	"true_positives": "true positives", "false_positives": "false positives", "false_negatives": "false negatives",
-	"true_negatives": "true negatives", "net_benefit": "net benefit", "score_minus_rate": "score less rate",
+	"true_negatives": "true negatives", "net_benefit": "net benefit", "score_minus_rate": "score minus rate",
 	"pr_auc": "PR-AUC", "lift_at_10_percent": "lift at 10 %",
 	"auc_difference": "AUC, difference", "log_loss_difference": "log loss, difference",
 	"accuracy_difference": "accuracy, difference",

@@ -20,10 +20,11 @@ type Chart struct {
 }
 
 // Line joins its points in their order. Low and High are the spread of each Y, drawn as bars or as
-// a band; both nil for none.
+// a band; both nil for none. With Until, each Y instead holds from X to Until, and its spread is a box.
 type Line struct {
 	Name            string
 	X, Y, Low, High []float64
+	Until           []float64
 	Dashed, Band    bool
 }
 
@@ -109,7 +110,7 @@ func (c *Chart) draw() (*drawnChart, error) {
 		l := &c.Lines[i]
 		n := len(l.X)
 		spread := l.Low != nil || l.High != nil
-		if n == 0 || len(l.Y) != n || spread && (len(l.Low) != n || len(l.High) != n) {
+		if n == 0 || len(l.Y) != n || spread && (len(l.Low) != n || len(l.High) != n) || l.Until != nil && len(l.Until) != n {
 			return refuse(l.Name, "must have as many numbers of each kind, and one at least", n)
 		}
 		for k, x := range l.X {
@@ -122,17 +123,32 @@ func (c *Chart) draw() (*drawnChart, error) {
 		for k, x := range l.X {
 			at := c.place(x, l.Y[k])
 			points = append(points, at)
+			if spread && !(l.Low[k] <= l.High[k]) {
+				return refuse(l.Name, "must have spreads from low to high", l.Low[k])
+			}
+			if l.Until != nil {
+				if !(l.Until[k] >= x) {
+					return refuse(l.Name, "must have steps from left to right", l.Until[k])
+				}
+				points[k] += "L" + c.place(l.Until[k], l.Y[k])
+				if spread {
+					out.Area += "M" + strings.Join([]string{c.place(x, l.Low[k]), c.place(l.Until[k], l.Low[k]), c.place(l.Until[k], l.High[k]),
+						c.place(x, l.High[k])}, "L") + "Z"
+				}
+				continue
+			}
 			out.Marks += "M" + at + marks[i]
 			if spread {
-				if !(l.Low[k] <= l.High[k]) {
-					return refuse(l.Name, "must have spreads from low to high", l.Low[k])
-				}
 				highs, lows = append(highs, c.place(x, l.High[k])), append(lows, c.place(x, l.Low[k]))
 				out.Bars += "M" + highs[k] + "L" + lows[k]
 			}
 		}
-		out.Path = "M" + strings.Join(points, "L")
-		if l.Band && spread {
+		join := "L"
+		if l.Until != nil {
+			join = "M"
+		}
+		out.Path = "M" + strings.Join(points, join)
+		if l.Band && spread && l.Until == nil {
 			slices.Reverse(lows)
 			out.Area, out.Bars = "M"+strings.Join(append(highs, lows...), "L")+"Z", ""
 		}

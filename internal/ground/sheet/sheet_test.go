@@ -35,6 +35,13 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
+	steps := Chart{XLabel: "x", YLabel: "y", Lines: []Line{{X: []float64{0, 0.5}, Until: []float64{0.5, 1}, Y: []float64{0, 0.5},
+		Low: []float64{0, 0.5}, High: []float64{0.5, 1}}}}
+	if d, err := steps.draw(); err != nil || d.Lines[0].Path != "M44.00,260.00L209.00,260.00M209.00,135.00L374.00,135.00" ||
+		d.Lines[0].Area != "M44.00,260.00L209.00,260.00L209.00,135.00L44.00,135.00ZM209.00,135.00L374.00,135.00L374.00,10.00L209.00,10.00Z" ||
+		d.Lines[0].Marks+d.Lines[0].Bars != "" {
+		t.Errorf("steps are drawn as %+v, %v", d, err)
+	}
 	if strings.Contains(page, "class=\"alarm\"") || strings.Contains(page, "http:") || strings.Contains(page, "<script") {
 		t.Error("the page warns of nothing, or loads something")
 	}
@@ -55,6 +62,8 @@ func TestPage(t *testing.T) {
 		"no point":    func(c *Chart) { c.Lines = []Line{{Name: "s"}} },
 		"fewer y":     func(c *Chart) { c.Lines = []Line{{X: []float64{0, 1}, Y: []float64{0}}} },
 		"fewer high":  func(c *Chart) { c.Lines = []Line{{X: []float64{0}, Y: []float64{0}, Low: []float64{0}}} },
+		"fewer ends":  func(c *Chart) { c.Lines = []Line{{X: []float64{0}, Y: []float64{0}, Until: []float64{}}} },
+		"turned step": func(c *Chart) { c.Lines = []Line{{X: []float64{0.5}, Y: []float64{0}, Until: []float64{0.4}}} },
 		"beyond":      func(c *Chart) { c.Lines = []Line{{X: []float64{0}, Y: []float64{1.001}}} },
 		"before":      func(c *Chart) { c.Lines = []Line{{X: []float64{-0.001}, Y: []float64{1}}} },
 		"NaN":         func(c *Chart) { c.Lines = []Line{{X: []float64{0}, Y: []float64{math.NaN()}}} },

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -382,6 +383,86 @@ func reportsExactCounts(t *testing.T, tab *dataset.Table, m *model.Model, off fl
 			e.High-e.Low > 0.2 {
 			t.Errorf("%s is %v, want %g", name, e, c.want)
 		}
+	}
+}
+
+// Scores are those of calibrated predictions, most of them near the lower ends of their groups. So the shares of the groups
+// are far from the middles of the groups, and each box of the page meets the diagonal.
+func TestCalibratedScoresAreDrawnSo(t *testing.T) {
+	report, err := calibratedRelease(4).Report(Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := report.charts().calibration[0].Lines[0]
+	off := 0
+	for k, low := range line.Low {
+		if low > line.Until[k] || line.High[k] < line.X[k] {
+			t.Errorf("the group from %g to %g has the share %g to %g", line.X[k], line.Until[k], low, line.High[k])
+		}
+		if middle := (line.X[k] + line.Until[k]) / 2; middle < low || middle > line.High[k] {
+			off++
+		}
+	}
+	if off == 0 {
+		t.Error("no group is far from its middle")
+	}
+}
+
+// calibratedRelease is a release of calibrated scores, fewer the higher they are, with noise of the given variance.
+func calibratedRelease(variance float64) *Release {
+	src := rand.New(rand.NewPCG(5, 11))
+	g := newGrid(14, 0.5, false)
+	r := &Release{Levels: []string{"no", "yes"}, Positive: 1, Cuts: g.cuts, Models: 1, Threshold: 0.5, Variance: variance, Cells: [][]float64{nil}}
+	for k := range g.cells() {
+		rows := 4000 * math.Exp(-0.7*math.Max(0, float64(k)-4))
+		score := g.meanScore(k)*0.8 + 0.2*logistic(g.edges[k])
+		for _, share := range []float64{1 - score, score} {
+			r.Cells[0] = append(r.Cells[0], rows*share+math.Sqrt(variance)*src.NormFloat64())
+		}
+	}
+	return r
+}
+
+// A net benefit is at most the share of positive rows, and unknown where its interval says nothing.
+func TestNetBenefitIsLimited(t *testing.T) {
+	report, err := calibratedRelease(100).Report(Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, _ := report.Find("positive_rate")
+	known := 0
+	for _, p := range report.Points {
+		for _, n := range p.Numbers {
+			if n.Name != benefitName {
+				continue
+			}
+			if n.Value > rate.Value || n.High > 1.5*rate.High || n.Known && n.High-n.Low > 3*rate.High {
+				t.Errorf("at %g the net benefit is %v, of positive rows %v", p.Threshold, n.Estimate, rate)
+			}
+			if n.Known {
+				known++
+			}
+		}
+	}
+	if known == 0 || known == len(report.Points) {
+		t.Errorf("%d of %d are known", known, len(report.Points))
+	}
+}
+
+// Noise in the highest cells, which have hardly any rows, hardly moves the area under the curve of precision and recall.
+func TestAveragePrecisionIsSmooth(t *testing.T) {
+	n := slices.Clone(calibratedRelease(0).Cells[0])
+	for i := len(n) - 6; i < len(n); i++ {
+		n[i] = 0
+	}
+	before := averagePrecision(n)
+	n[len(n)-2] = 0.05
+	if after := averagePrecision(n); math.Abs(after-before) > 1e-3 {
+		t.Errorf("a twentieth of a row moves it from %g to %g", before, after)
+	}
+	// Within one cell, precision is that of the cell.
+	if got := averagePrecision([]float64{30, 10}); math.Abs(got-0.25) > 1e-12 {
+		t.Errorf("of one cell it is %g", got)
 	}
 }
 

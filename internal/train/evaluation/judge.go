@@ -303,7 +303,8 @@ func positiveParts(x []float64) []float64 {
 	return out
 }
 
-// averagePrecision is the area under the curve of precision and recall, linear within a cell.
+// averagePrecision is the area under the curve of precision and recall. Within a cell rows of both classes are found
+// evenly, as Davis and Goadrich (2006) interpolate it. So a count near 0 in the highest cells hardly changes the area.
 func averagePrecision(n []float64) float64 {
 	own, rows, area, total := 0.0, 0.0, 0.0, 0.0
 	for i := 1; i < len(n); i += 2 {
@@ -311,14 +312,11 @@ func averagePrecision(n []float64) float64 {
 	}
 	for i := len(n) - 1; i > 0; i -= 2 {
 		o, r := n[i], n[i]+n[i-1]
-		if own+o > 0 {
-			first := 0.0
-			if rows > 0 {
-				first = own / rows
-			} else if r > 0 {
-				first = o / r
-			}
-			area += o * (first + (own+o)/(rows+r)) / 2
+		if r > 0 {
+			area += o * o / r
+		}
+		if r > 0 && rows > 0 {
+			area += o * (own - rows*o/r) / r * math.Log1p(r/rows)
 		}
 		own, rows = own+o, rows+r
 	}

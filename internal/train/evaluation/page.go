@@ -106,15 +106,18 @@ func (r *Report) charts() (out drawn) {
 			s.Low, s.High = append(s.Low, e.Low), append(s.High, e.High)
 		}
 	}
+	// The mean score of a group is not released. It lies in the group, so that its point lies in a box.
 	found := sheet.Line{Name: "rows"}
 	for _, g := range r.Calibration {
-		if g.Share.High-g.Share.Low < 1 { // or nothing is known of the group
-			add(&found, (g.From+g.To)/2, g.Share)
+		if e := g.Share; e.Known && e.High-e.Low < 1 { // or nothing is known of the group
+			add(&found, g.From, e)
+			found.Until = append(found.Until, g.To)
 		}
 	}
 	if len(found.X) > 1 {
-		out.calibration = []sheet.Chart{{Title: "Calibration", Subtitle: "Calibrated scores lie on the dashed line.",
-			XLabel: "middle of a group of scores of " + class, YLabel: "observed share", Note: "Bars hold together for all groups.",
+		out.calibration = []sheet.Chart{{Title: "Calibration", Subtitle: "A box that misses the dashed line shows scores that are not calibrated.",
+			XLabel: "group of scores of " + class, YLabel: "observed share", Note: "A box is as wide as its group, whose mean score is " +
+				"anywhere in it, and as high as the share's interval. Boxes hold together.",
 			Lines: []sheet.Line{found, {Name: "calibrated", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}}}}
 	}
 	lines := map[string]*sheet.Line{}

@@ -173,9 +173,25 @@ func (j *judge) atCell(from int, costs *Costs, critical criticals) (out []Number
 	for _, t := range j.thresholdNumbers(from, costs) {
 		q := j.ratio(t.a, t.b, t.low, t.high)
 		q.share = t.share()
-		out = append(out, Number{t.name, q.estimate(critical.of(t.name))})
+		e := q.estimate(critical.of(t.name))
+		if t.name == benefitName {
+			e = j.limitBenefit(e, critical.of(t.name))
+		}
+		out = append(out, Number{t.name, e})
 	}
 	return out
+}
+
+// limitBenefit cuts an estimate of a net benefit at the share of positive rows, which it cannot exceed. Of an interval
+// twice as wide as that, which high odds make, no value is told.
+func (j *judge) limitBenefit(e Estimate, critical float64) Estimate {
+	q := j.shareOf(j.own, j.all)
+	rate := q.estimate(critical)
+	e.High = min(e.High, rate.High)
+	e.Low = min(e.Low, e.High)
+	e.Value = max(e.Low, min(e.Value, rate.Value, e.High))
+	e.Known = e.Known && rate.Known && e.High-e.Low <= 2*rate.High
+	return e
 }
 
 // cheapest returns the cell from which on predicting positive costs least.

@@ -16,7 +16,7 @@ var titles = map[string]string{
 	"auc": "AUC", "log_loss": "log loss", "accuracy": "accuracy", "positive_rate": "positive rate",
 	"precision": "precision", "recall": "recall", "predicted_rate": "predicted positive", "cost": "cost per row",
 	"true_positives": "true positives", "false_positives": "false positives", "false_negatives": "false negatives",
-	"true_negatives": "true negatives", "net_benefit": "net benefit", "score_minus_rate": "score minus rate",
+	"true_negatives": "true negatives", "net_benefit": "net benefit", "score_minus_rate": "mean score minus rate",
 	"pr_auc": "PR-AUC", "lift_at_10_percent": "lift at 10 %",
 	"auc_difference": "AUC, difference", "log_loss_difference": "log loss, difference",
 	"accuracy_difference": "accuracy, difference",
@@ -32,7 +32,8 @@ const (
 	jointWords = "Curves, calibration and groups have wider intervals, which hold together: at all thresholds, or for all " +
 		"groups and their numbers. So the reader may pick a threshold or a group after seeing them."
 	benefitWords = "Net benefit counts true positives less false positives per row. A false positive weighs as the odds of the " +
-		"threshold: at 0.2 four false positives cancel one true one. That of predicting everybody is drawn beside it."
+		"threshold: at 0.2 four false positives cancel one true one. That of predicting everybody is drawn beside it. It is " +
+		"unknown where its interval is wider than twice the upper end of the positive rate."
 )
 
 // limitWords are what a report does not say.
@@ -140,7 +141,7 @@ func (r *Report) describeThreshold() string {
 
 // describeGroups says how numbers of groups are read, and of which nothing is told.
 func (r *Report) describeGroups() []string {
-	out := []string{"Intervals of all numbers of all groups hold together. Score less rate is 0 if scores are calibrated."}
+	out := []string{"Intervals of all numbers of all groups hold together. Mean score minus rate is 0 if scores are calibrated."}
 	if names := r.withoutGroup(); len(names) > 0 {
 		out = append(out, fmt.Sprintf("Too few rows to tell at this price: %s. The noisy counts of these groups could be those of "+
 			"groups with hardly any rows.", strings.Join(names, ", ")))

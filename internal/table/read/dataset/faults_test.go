@@ -262,12 +262,27 @@ func TestCheckGoesOn(t *testing.T) {
 	for i := range found {
 		lines = append(lines, found[i].Line)
 	}
-	if want := []int{3, 4, 5, 7}; !slices.Equal(lines, want) {
-		t.Errorf("faults on lines %v, want %v", lines, want)
+	if want := []int{3, 4, 5}; !slices.Equal(lines, want) || found[1].Alike != 1 { // line 7 has the fault of line 4
+		t.Errorf("faults on lines %v, want %v; %d alike", lines, want, found[1].Alike)
 	}
 	found, err = checkFaults(context.Background(), tinySchema(), writeFile(t, "t.csv", header+strings.Repeat("1\n", 1000)))
 	if err != nil || len(found) != maxFaults {
 		t.Errorf("%d faults and error %v, want %d and none", len(found), err, maxFaults)
+	}
+}
+
+// Refused cells of a public column are one fault, with their number, the cause and what mends it. The cause is that of
+// the column's own cells alone.
+func TestCheckNamesTheCauseOfRefusedCells(t *testing.T) {
+	text := header + strings.Repeat("1,2, x ,0\n", 300) + strings.Repeat("1,2,x,0 \n", 250)
+	found, err := checkFaults(context.Background(), tinySchema(), writeFile(t, "t.csv", text))
+	if err != nil || len(found) != 1 || found[0].Line != 302 || found[0].Alike != 249 {
+		t.Fatalf("faults %v, error %v", found, err)
+	}
+	for _, want := range []string{"must hold one of the classes", "write trim: true under file (and 249 further cells)"} {
+		if text := found[0].Error(); !strings.Contains(text, want) {
+			t.Errorf("%s\ndoes not say %q", text, want)
+		}
 	}
 }
 

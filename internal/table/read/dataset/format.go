@@ -72,6 +72,8 @@ func otherFormat(file, suffix string) string {
 		return "a statistics package: export it as CSV in UTF-8 there"
 	case ".feather", ".arrow", ".ipc":
 		return `Arrow: run python -c "import polars; polars.read_ipc('` + file + `').write_parquet('table.parquet')"`
+	case ".arff":
+		return "ARFF: run " + strings.Replace(arffToCSV, "FILE", file, 1)
 	case ".avro":
 		return "Avro: run " + convert(file, "read_avro('FILE')")
 	case ".orc", ".pkl", ".pickle":
@@ -96,6 +98,10 @@ func otherFormat(file, suffix string) string {
 	return ""
 }
 
+// arffToCSV prints the attributes' names as a header and the rows after @data.
+const arffToCSV = `awk 'd && NF && !/^%/; tolower($1) == "@attribute" {n = $0; sub(/^[^ \t]+[ \t]+/, "", n); ` +
+	`match(n, /^("[^"]*"|[^ \t{]+)/); h = h s substr(n, 1, RLENGTH); s = ","} tolower($1) ~ /^@data/ {print h; d = 1}' FILE > table.csv`
+
 const sheet = `a workbook: save the sheet as "CSV UTF-8" in the spreadsheet program`
 
 // describeForeign describes the fault of a file whose header begins like another format; "" if no
@@ -103,7 +109,7 @@ const sheet = `a workbook: save the sheet as "CSV UTF-8" in the spreadsheet prog
 func describeForeign(file, first string) string {
 	for mark, suffix := range map[string]string{
 		"PK\x03\x04": ".xlsx", "\xd0\xcf\x11\xe0": ".xls", "ARROW1": ".arrow", "$FL2": ".sav", "<stata_dta>": ".dta",
-		"{": ".json", "[{": ".json", "%PDF": ".pdf", "BZh": ".bz2", "\xfd7zXZ": ".xz", "7z\xbc\xaf": ".7z",
+		"@relation": ".arff", "@RELATION": ".arff", "{": ".json", "[{": ".json", "%PDF": ".pdf", "BZh": ".bz2", "\xfd7zXZ": ".xz", "7z\xbc\xaf": ".7z",
 		"SQLite format 3": ".db", "Obj\x01": ".avro", "PAR1": ".parquet", "\x1f\x8b": ".gz", "\x28\xb5\x2f\xfd": ".zst",
 	} {
 		switch format := otherFormat(file, suffix); {

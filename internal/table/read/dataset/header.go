@@ -54,6 +54,9 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
+	if foreign := describeForeign(path, names[0]); len(names) == 1 && foreign != "" {
+		return nil, &FaultError{File: path, Fault: foreign}
+	}
 	seen := map[string]bool{}
 	for i, name := range names {
 		if name = strings.TrimSpace(name); looksLikeCell(name) || seen[name] {

@@ -80,6 +80,11 @@ func Check(ctx context.Context, s *schema.Schema, opts Options, paths ...string)
 			Cells: one.Other + one.Unreadable, Fit: t.Rows - one.Missing - one.Other - one.Unreadable,
 			Read: slices.Collect(maps.Keys(coders[j].numbers))})
 		t.Columns = append(t.Columns, one)
+		for i := range t.Faults { // of cells that the schema must read: their column is public
+			if f := &t.Faults[i]; f.Column == one.Column && f.Fault == coders[j].Want && one.Cause != "" {
+				f.Fault += "; of those that do not fit, most likely: " + one.Cause
+			}
+		}
 	}
 	return t, nil
 }

@@ -40,6 +40,13 @@ const evaluatingPrivately = "Private evaluation"
 // priced are the flags that need --epsilon.
 var priced = []string{"delta", "costs", "by", "compare", "schema", "part", "cohorts", "ledger", "dataset", "job", "key", "request"}
 
+// hints say why some of them do.
+var hints = map[string]string{
+	"by":      "groups are measured privately only",
+	"compare": "two models are compared privately only; evaluate each by itself for exact numbers",
+	"costs":   "exactly, --threshold costs=FP:FN takes the costs",
+}
+
 func (p *privateEvaluation) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&p.epsilon, "epsilon", "", "the privacy loss ε of a private evaluation, a `number`")
 	c.Flags().StringVar(&p.delta, "delta", "", "its δ, a `number` below 1/rows (default 0)")
@@ -66,7 +73,7 @@ func (p *privateEvaluation) addFlags(c *cobra.Command) {
 func (p *privateEvaluation) refuseWithoutPrice(c *cobra.Command) error {
 	for _, name := range priced {
 		if c.Flags().Changed(name) {
-			return cli.Refuse("evaluate", name, "must be given together with --epsilon", nil)
+			return &cli.UsageError{Err: &dp.ParamError{Op: "evaluate", Param: name, Want: "must be given together with --epsilon", Hint: hints[name]}}
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +67,10 @@ The check is recorded beside the schema, whatever it finds (docs/schema.md).`,
 func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 	s, err := schema.Load(path)
 	if steps := schema.ExplainFaults(err); k.explain && steps != "" {
-		return fmt.Errorf("%s: not complete yet\n%s", path, steps)
+		if _, err := io.WriteString(k.Stderr, steps); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: not complete yet", path)
 	}
 	if err != nil {
 		return err
@@ -88,7 +93,11 @@ func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 	}
 	derived, pairs := "", ""
 	for _, c := range s.Columns[len(s.FileColumns()):] {
-		derived += fmt.Sprintf(", %q the %s of %d (%s)", c.Name, c.Derived, len(c.From), c.Role)
+		from := fmt.Sprint(len(c.From))
+		if len(c.From) == 1 {
+			from = strconv.Quote(s.Columns[c.From[0]].Name)
+		}
+		derived += fmt.Sprintf(", %q the %s of %s (%s)", c.Name, c.Derived, from, c.Role)
 	}
 	for _, p := range s.Pairs {
 		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))

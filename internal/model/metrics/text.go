@@ -12,7 +12,7 @@ import (
 // WriteText writes the report as text for readers; label is the name of the column.
 func (r *Report) WriteText(out io.Writer, label string) error {
 	var b strings.Builder
-	b.WriteString("NOT PRIVATE: exact numbers about these rows, for rows held out of training\n")
+	b.WriteString("NOT PRIVATE: exact numbers about these rows. They hold for new rows only if training did not read these.\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, fact := range r.Facts() {
 		fmt.Fprintf(w, "%s\t%s\n", fact[0], fact[1])
@@ -56,7 +56,7 @@ func (r *Report) Facts() (facts [][2]string) {
 	say("log loss", "%.4f", r.LogLoss)
 	say("calibration error", "%.4f", r.CalibrationError)
 	if q := r.Ranking; q != nil {
-		known("threshold", q.Threshold, "no score reaches it")
+		known("threshold", q.Threshold, "no row is predicted positive")
 		known("precision", q.Precision, "no row is predicted positive")
 		known("recall", q.Recall, "no row is positive")
 		known("PR-AUC", q.PRAUC, "no row is positive")

@@ -79,7 +79,7 @@ func (e *Evaluation) WriteHTML(w io.Writer) error {
 	page := &sheet.Sheet{
 		Title: "Evaluation of " + e.label,
 		Alarm: "NOT PRIVATE. The numbers on this page are exact. Show it only to people who may see the rows.",
-		Lead: fmt.Sprintf("How well a model predicts %s for %d rows that were held out of training. Data set %s; learner %s; "+
+		Lead: fmt.Sprintf("How well a model predicts %s for the %d rows that were given. It predicts new rows so well only if training did not read these. Data set %s; learner %s; "+
 			"model file, SHA-256: %x.", e.label, e.Rows, e.model.Schema.Name, e.model.Learner, sha256.Sum256(file)),
 		Parts: []sheet.Part{{Title: "Numbers"}, {Title: "True classes (down) and predicted classes (across)",
 			Table: sheet.Table{Head: append([]string{""}, e.Confusion.Labels...)}}},
@@ -98,7 +98,7 @@ func (e *Evaluation) WriteHTML(w io.Writer) error {
 		page.Parts[1].Note = "No row is predicted " + strings.Join(e.Unpredicted, ", ") + "."
 	}
 	if lines := e.describeCells(); len(lines) > 0 {
-		cells := sheet.Part{Title: "Cells", Table: sheet.Table{Note: lines[0]}}
+		cells := sheet.Part{Title: "Cells", Text: lines[:1]}
 		for _, line := range lines[1:] {
 			cells.Rows = append(cells.Rows, []string{line})
 		}

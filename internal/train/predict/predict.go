@@ -157,9 +157,9 @@ func (t *Tally) Summary() string {
 	if t.m.Width() > 1 {
 		parts := make([]string, len(classes))
 		for k, c := range classes {
-			parts[k] = fmt.Sprintf("%s %d", c.Value, t.counts[k])
+			parts[k] = fmt.Sprintf("%s: %d", c.Value, t.counts[k])
 		}
-		return fmt.Sprintf("predicted %s: %s", plaintext.Count(t.rows, "row"), strings.Join(parts, ", "))
+		return fmt.Sprintf("predicted %s (%s)", plaintext.Count(t.rows, "row"), strings.Join(parts, ", "))
 	}
 	at := t.m.Schema.Label.Positive
 	from := fmt.Sprintf("from a score of %.4g on", t.from)

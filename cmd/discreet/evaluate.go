@@ -107,6 +107,13 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
+	causes, err := dataset.DescribeCauses(ctx, m.Schema, dataset.Options{}, r.Undeclared, r.Rows, e.data...)
+	if err != nil {
+		return err
+	}
+	for _, line := range causes {
+		e.Say("%s", line)
+	}
 	return e.writeReport(r)
 }
 

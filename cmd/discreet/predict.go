@@ -156,7 +156,15 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
-	for _, line := range tally.Lines() {
+	lines := tally.Lines()
+	if p.place.Engine != cluster.EngineSpark {
+		causes, err := tally.Causes(ctx, src)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, causes...)
+	}
+	for _, line := range lines {
 		p.Say("%s", line)
 	}
 	if p.json {

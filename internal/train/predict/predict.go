@@ -3,6 +3,7 @@
 package predict
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -133,6 +134,13 @@ func (t *Tally) Add(class string, rows int, sum float64) error {
 func (t *Tally) Lines() []string {
 	undeclared := coding.FindUndeclared(t.m.Schema, t.cells)
 	return append([]string{t.Summary()}, coding.DescribeUndeclared(t.m.Schema, undeclared, t.rows)...)
+}
+
+// Causes says why cells of the source that was predicted are not as declared.
+func (t *Tally) Causes(ctx context.Context, src *Source) ([]string, error) {
+	opts, end := src.open("")
+	defer end()
+	return dataset.DescribeCauses(ctx, t.m.Schema, opts, coding.FindUndeclared(t.m.Schema, t.cells), t.rows, src.Paths...)
 }
 
 // MarshalJSON implements json.Marshaler.

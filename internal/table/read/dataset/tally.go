@@ -136,6 +136,29 @@ func (n *CellCounts) undeclared(rows int) (bad, of int) {
 // repaired counts the cells that a training changes.
 func (n *CellCounts) repaired() int { return n.Missing + n.Other + n.Clamped + n.Unreadable }
 
+// DescribeCauses says, of a table that was read with the schema of a model, why the cells of columns are not as declared
+// and what would mend it, if they are too many. found is what was counted. It reads the files once more if so, and says
+// nothing of those that can be read only once. What it says is as private as the counts.
+func DescribeCauses(ctx context.Context, s *schema.Schema, opts Options, found []coding.Undeclared, rows int, paths ...string) (lines []string, err error) {
+	many := slices.ContainsFunc(found, func(u coding.Undeclared) bool { return 100*(u.Other+u.Unreadable) >= Mostly*rows })
+	if !many || opts.Stdin == nil && slices.ContainsFunc(paths, isStdin) || CheckReadTwice(ctx, paths...) != nil {
+		return nil, nil
+	}
+	t, err := Check(ctx, s, opts, paths...)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range t.Columns {
+		if c.Cause != "" && c.isMisfit(t.Rows, Mostly) {
+			lines = append(lines, fmt.Sprintf("column %q, the cells that do not fit: %s", c.Column, c.Cause))
+		}
+	}
+	if lines != nil {
+		lines = append(lines, "the model's schema stays as it is: change the table to what it declares, or train on tables like this one")
+	}
+	return lines, nil
+}
+
 // MisfitError is a table that a schema does not fit. Like the counts it is not private.
 type MisfitError struct{ Columns []string }
 

@@ -28,7 +28,7 @@ from ._account import account_flags, check_ledger, check_number, digits
 from ._binary import BudgetError, DiscreetWarning, Output, PrivacyWarning, RowServer, UsageError, run
 from ._ledger import Ledger
 from ._report import Report, of_check, of_evaluation, of_plan
-from ._schema import ArraySchema, Levels, load_schema, spell
+from ._schema import ArraySchema, Levels, check_scorers, load_schema, spell
 from ._table import Column, array_of, column_at, column_names, column_of, is_frame, stream, table_of
 from ._words import in_python
 
@@ -93,7 +93,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         ledger counts what they cost together. Without it they are refused.
     threshold : float or str
         The score from which ``predict`` answers the positive class of two: a number, or ``"costs=1:5"``, the costs
-        of a false positive and a false negative. None is the model's own. It costs nothing and may be set after a fit.
+        of a false positive and a false negative. None is the model's own. It costs nothing and may be set after a fit. ``save`` does not write it.
 
     Attributes
     ----------
@@ -217,6 +217,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         declared = self.schema.classes if isinstance(self.schema, ArraySchema) else None
         levels.check_threshold(self._declared_threshold())
         levels.check_metrics(labels, getattr(self, "_copied", False))
+        if getattr(self, "_copied", False):
+            check_scorers(np.array(sorted(levels.classes(labels, declared))))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, out = self._files(folder, document)[0], os.path.join(folder, "new.json")
             try:
@@ -363,20 +365,31 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     def evaluate_privately(self, X: Any, y: Any, *, epsilon: float, delta: float = 0.0,
                            costs: tuple[float, float] | None = None, threshold: float | str | None = None,
                            by: str | None = None, ledger: str | None = None, dataset: str | None = None,
-                           job: str | None = None, cohorts: Sequence[str] | None = None) -> Report:
+                           job: str | None = None, cohorts: Sequence[str] | None = None, uncounted: bool = False) -> Report:
         """A private evaluation on rows that were held out of training, as ``discreet evaluate --epsilon --json`` prints it.
 
         Every number has an interval, such as ``auc`` and ``auc_interval``. costs, of a false positive
         and a false negative, choose a threshold, and so does ``threshold="rate=0.1"``, the share of rows that
         is predicted positive; a number is a threshold of its own, and None is that of ``predict``. by names a category
         whose levels are groups of rows, which the list ``groups`` measures. ``frame`` has a row for each number,
-        of all rows (group "") and of each group; a group that is too small to tell has none. The rows are another data set of the ledger than those
-        that fit read, if ``discreet split`` divided the table.
+        of all rows (group "") and of each group; a group that is too small to tell has none.
+
+        The estimator's own ledger is not charged: its data set is the rows that fit read, and these are others.
+        ledger and dataset name theirs, a data set of its own if ``discreet split`` divided the table. Without
+        them the evaluation is refused (BudgetError), unless uncounted=True allows that nothing adds up its cost.
         """
         check_is_fitted(self, "model_")
         if not 0 < check_number("epsilon", epsilon) < math.inf:
             raise UsageError(f"epsilon must be above 0 and finite (got {epsilon!r})")
         check_ledger(ledger, dataset, job, cohorts)
+        if ledger is None and not uncounted:
+            raise BudgetError(f"an evaluation would spend epsilon = {epsilon} on these rows uncounted. Pass ledger= and dataset= to "
+                              "charge it (the held-out rows are a data set of their own, also in the ledger of the fit), or "
+                              "uncounted=True to evaluate without keeping a total")
+        if by is not None and not isinstance(by, str):
+            raise ValueError(f"by must be the name of one column (got {by!r})")
+        if costs is not None and threshold is not None:
+            raise ValueError("costs and threshold must not be given together: each of them chooses a threshold")
         X = _table(X)
         document, _, text = self._encode(X, self._labels(y))
         flags = ["--epsilon", digits(epsilon), *account_flags(ledger, dataset, job, cohorts)]
@@ -404,7 +417,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     def _labels(y: Any) -> Column:
         """The labels as one column, by shape and dtype alone."""
         if y is None:
-            raise ValueError("fit requires y to be passed, but the target y is None")
+            raise ValueError("this requires y to be passed, but the target y is None: y must be the labels of the rows of X")
         y = table_of(y)
         if is_frame(y) and len(column_names(y)) == 1:
             warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning)
@@ -491,8 +504,14 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         return self._with_model("export", "--model", "MODEL", "--format", "onnx", "--out", "-")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file, for the command line and other languages. It replaces no file."""
+        """Writes the model file, for the command line and other languages. It replaces no file.
+
+        The parameter threshold is not in the file: give it again to the classifier that ``load`` returns.
+        """
         check_is_fitted(self, "model_")
+        if self.threshold is not None:
+            warnings.warn(f"threshold={self.threshold!r} is a parameter and not in the model file: whoever loads it must set it "
+                          "again, as in load(path).set_params(threshold=...)", DiscreetWarning, stacklevel=2)
         with open(path, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
             f.write(self.model_)
 

@@ -14,9 +14,10 @@ import unicodedata
 import warnings
 from pathlib import Path
 from types import FrameType
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ._binary import DiscreetWarning, UsageError, run
 from ._table import Column, column_at, column_names, table_of
@@ -123,14 +124,55 @@ def _class_of(level: Sequence[str], of: Any) -> Any:
 
 def judged_by_score() -> bool:
     """Whether the model selection of scikit-learn that fits this judges it by the method score."""
+    return any(type(scorer).__name__ == "_PassthroughScorer" for scorer in scorers_of_selection())
+
+
+def scorers_of_selection() -> Iterator[Any]:
+    """What judges this fit, if the model selection of scikit-learn runs it."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection"):
-            scorers = [frame.f_locals[name] for name in ("scorer", "scorers") if name in frame.f_locals]
-            if any(type(scorer).__name__ == "_PassthroughScorer" for scorer in scorers):
-                return True
+            for scorer in [frame.f_locals[name] for name in ("scorer", "scorers") if name in frame.f_locals]:
+                scorer = getattr(scorer, "_scorers", scorer)  # of several metrics
+                yield from scorer.values() if isinstance(scorer, dict) else [scorer]
         frame = frame.f_back
-    return False
+
+
+class _Example(ClassifierMixin, BaseEstimator):
+    """A classifier that knows the declared classes alone, for a scorer to judge."""
+
+    def __init__(self, classes: Any) -> None:
+        self.classes_ = self.classes = classes
+
+    def predict(self, X: Any) -> Any:
+        return np.resize(self.classes_, len(X))
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+
+    def decision_function(self, X: Any) -> Any:
+        return np.zeros(len(X)) if len(self.classes_) == 2 else np.zeros((len(X), len(self.classes_)))
+
+
+def check_scorers(classes: Any) -> None:
+    """Refuses a fit that scikit-learn's model selection is to judge by a metric of scikit-learn that fails for such classes.
+
+    It would fail after the fit has paid, and only return NaN. Nothing but the declared classes is tried.
+    """
+    y = np.resize(classes, 2 * len(classes))
+    for scorer in scorers_of_selection():
+        metric = getattr(scorer, "_score_func", None)
+        if not str(getattr(metric, "__module__", "")).startswith("sklearn."):
+            continue  # a function of the user's, which may do anything
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                scorer(_Example(classes), np.zeros((len(y), 1)), y)
+            except Exception as failure:
+                name = getattr(metric, "__name__", "the metric")
+                raise UsageError(f"scoring by {name} fails for the classes {', '.join(map(repr, classes.tolist()[:10]))} ({failure}): "
+                                 f"pass scoring=make_scorer({name}, ...) with pos_label=, the class that counts as positive, or "
+                                 "with average=, as the metric takes them. Nothing was charged") from None
 
 
 def load_schema(schema: Any) -> dict[str, Any]:

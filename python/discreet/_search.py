@@ -18,13 +18,15 @@ def plan_search(search: GridSearchCV, *, persons: int | None = None, rows: int |
     """What the fits of a GridSearchCV will charge together. No table is read, and nothing is charged.
 
     Each candidate is fitted once for each fold, and the best is fitted again on all rows (``refit``): which one it
-    is the scores say, so the most expensive one is counted. Folds share rows, so all prices add up.
+    is the scores say, so the most expensive one is counted. Folds share rows, so all prices add up. Ask before the
+    search: it does not know its own price, and spends until the ledger refuses a fit.
 
     Returns
     -------
     Report
-        ``fits``, ``epsilon_nano`` and ``delta_femto`` of all fits; with a ledger ``enough``, whether they are left.
-        ``frame`` has a row for each candidate.
+        ``fits``, ``epsilon_nano`` and ``delta_femto`` of all fits; with a ledger ``enough``, whether they are left, and
+        ``left``, what is spent and left, and what ``remains`` after all fits: below 0 if it is not enough.
+        ``frame`` has a row for each candidate and one of the refit, which add up to the price.
 
     Raises
     ------
@@ -54,9 +56,15 @@ def plan_search(search: GridSearchCV, *, persons: int | None = None, rows: int |
         plans.append((params, model.plan(rows, persons=persons)))
     epsilon, delta = (folds * sum(p[unit] for _, p in plans) + (max(p[unit] for _, p in plans) if search.refit else 0)
                       for unit in ("epsilon_nano", "delta_femto"))
+    bill: list[dict[str, Any]] = [{"candidate": i, **params, "fits": folds, "epsilon_of_fits": folds * p["epsilon_nano"] / 1e9,
+                                   "delta_of_fits": folds * p["delta_femto"] / 1e15} for i, (params, p) in enumerate(plans)]
+    if search.refit:
+        bill.append({"candidate": "refit", "fits": 1, "epsilon_of_fits": max(p["epsilon_nano"] for _, p in plans) / 1e9,
+                     "delta_of_fits": max(p["delta_femto"] for _, p in plans) / 1e15})
     found: dict[str, Any] = {"fits": folds * len(plans) + bool(search.refit), "epsilon_nano": epsilon, "delta_femto": delta}
     if budgets := [p["budget"] for _, p in plans if "budget" in p]:
-        left = budgets[0]
+        left = budgets[0] | {"asked": epsilon / 1e9, "asked_delta_femto": delta}  # of the plans it is one fit alone
+        left |= {"remains": (left["epsilon_nano"]["left"] - epsilon) / 1e9,
+                 "remains_delta_femto": left["delta_femto"]["left"] - delta}
         found |= {"left": left, "enough": epsilon <= left["epsilon_nano"]["left"] and delta <= left["delta_femto"]["left"]}
-    return Report(found, [{"candidate": i, **params, "fits": folds, "epsilon_of_fits": folds * p["epsilon_nano"] / 1e9,
-                           "delta_of_fits": folds * p["delta_femto"] / 1e15} for i, (params, p) in enumerate(plans)], ["candidate"])
+    return Report(found, bill, ["candidate"])

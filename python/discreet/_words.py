@@ -28,6 +28,11 @@ _PHRASES = [(re.compile(pattern), words) for pattern, words in (
     (r"^in JSON a codebook is .* with the keys ", "the keys are "),
     (r"one entry per column of the file, in file order, the label among them", "one entry per column of X, and the label"),
     (r"discreet schema init writes a template", "draft_schema writes a template"),
+    (r"\bdiscreet budget init (creates|declares) it", r"Ledger.declare \1 it"),
+    (r"^dataset: table: header must name each column once, and field (\d+) of line 1 is what a row has .*",
+     r"column \1, counted from 1, must have a name that no cell could be (not a number, a date or a sign for a missing cell) and no "
+     "other column has: rename it"),
+    (r"^give --no-header .*", ""),
     (r": the same command with --request PURPOSE", " with discreet train"),
 )]
 

@@ -5,6 +5,7 @@ import doctest
 import json
 import re
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from test_discreet import SCHEMA, model, wards
 
 import discreet
-from discreet import ArraySchema, BudgetError, DiscreetClassifier, DiscreetError, Ledger, UsageError, draft_schema, plan_search
+from discreet import ArraySchema, BudgetError, DiscreetClassifier, DiscreetError, DiscreetWarning, Ledger, UsageError, draft_schema, plan_search
 
 
 def test_a_ledger_is_declared_and_opened(tmp_path):
@@ -60,7 +61,11 @@ def test_a_search_says_what_it_will_charge(tmp_path):
             spent = ledger.show("d")["epsilon_nano"]["spent"] - before["spent"]
             price = getattr(chosen, "best_params_", {}).get("epsilon", 1.0) if search.refit is True else 1.0
             assert said["epsilon_nano"] - spent in (0, round((1 - price) * 1e9)), "the best one may cost less than the dearest"
-        assert list(said.frame.epsilon_of_fits) == [cv * 0.5] * 2 + [cv * 1.0] * 2 and list(said.frame.fits) == [cv] * 4
+        refit = [1] if search.refit else []
+        assert list(said.frame.epsilon_of_fits) == [cv * 0.5] * 2 + [cv * 1.0] * 2 + refit and list(said.frame.fits) == [cv] * 4 + refit
+        assert round(said.frame.epsilon_of_fits.sum() * 1e9) == said["epsilon_nano"] and said.frame.fits.sum() == said["fits"]
+        assert said["left"]["asked"] == said["epsilon_nano"] / 1e9
+        assert round(said["left"]["remains"] * 1e9) == before["left"] - said["epsilon_nano"] and said["enough"] is (said["left"]["remains"] >= 0)
     assert not said["enough"], "the last one is more than is left"
     free = plan_search(GridSearchCV(model(delta=0.0), {"epsilon": [float("inf"), 2.0]}, cv=5))
     assert free["epsilon_nano"] == 12 * 10**9 and "enough" not in free
@@ -70,7 +75,7 @@ def test_a_search_says_what_it_will_charge(tmp_path):
             plan_search(wrong)
 
 
-def test_thresholds():
+def test_thresholds(tmp_path):
     X, y = wards()
     m = model(epsilon=50.0, learner="additive").fit(X, y)
     p = m.predict_proba(X)[:, 1]
@@ -81,10 +86,16 @@ def test_thresholds():
         assert m.threshold_ == at and (m.predict(X) == np.where(p >= at, "yes", "no")).all()
         assert m.score(X, y) == np.mean(m.predict(X) == y)
     at = float(np.median(p))
-    report = m.set_params(threshold=at).evaluate_privately(X, y, epsilon=20.0)
+    report = m.set_params(threshold=at).evaluate_privately(X, y, uncounted=True, epsilon=20.0)
     assert report["threshold"] == at
-    assert m.evaluate_privately(X, y, epsilon=20.0, threshold=0.9)["threshold"] == 0.9
+    assert m.evaluate_privately(X, y, uncounted=True, epsilon=20.0, threshold=0.9)["threshold"] == 0.9
     assert clone(m).threshold == at
+    with pytest.warns(DiscreetWarning, match="threshold.*not in the model file"):
+        m.save(tmp_path / "m.json")
+    assert DiscreetClassifier.load(tmp_path / "m.json").set_params(threshold=at).threshold_ == at
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        m.set_params(threshold=None).save(tmp_path / "own.json")
     for wrong in (-0.1, 2, "rate=0.1", "costs=1", "costs=0:1", "costs=1:x", "0.5", True, float("nan")):
         for ask in (lambda: m.predict(X), lambda: m.fit(X, y), lambda: m.threshold_):
             with pytest.raises(ValueError, match="threshold"):
@@ -132,10 +143,10 @@ def test_reports_are_tables():
     assert checked.frame.loc["age", "missing"] == X.age.isna().sum() and list(checked.frame.index) == [*X, "ill"]
     planned = m.plan(2000)
     assert abs(planned.frame.epsilon.sum() - 50) < 1e-9 and "mechanism" in planned.frame and planned["learner"]
-    held = m.evaluate_privately(X, y, epsilon=20.0)
+    held = m.evaluate_privately(X, y, uncounted=True, epsilon=20.0)
     assert tuple(held.frame.loc["auc"]) == (held["auc"], *held["auc_interval"])
     wide = X.assign(night=True)  # so the other group has no row
-    groups = m.evaluate_privately(wide, y, epsilon=20.0, by="night").frame
+    groups = m.evaluate_privately(wide, y, uncounted=True, epsilon=20.0, by="night").frame
     assert groups.loc[("true", "accuracy")].notna().all() and groups.loc[("false", "accuracy")].isna().all()
     assert set(groups.loc["true"].index) == set(groups.loc["false"].index) and ("", "auc") in groups.index
     for report in (checked, planned, held):

@@ -4,6 +4,7 @@
 import json
 import os
 import pickle
+import re
 import subprocess
 import warnings
 import time
@@ -15,7 +16,8 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier, VotingClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -70,7 +72,7 @@ def test_fit_and_predict():
 def test_groups_of_a_private_evaluation():
     X, y = wards(n=2000)
     m = model(epsilon=50.0).fit(X, y)
-    report = m.evaluate_privately(X, y, epsilon=20.0, by="night", threshold="rate=0.3")
+    report = m.evaluate_privately(X, y, uncounted=True, epsilon=20.0, by="night", threshold="rate=0.3")
     assert report["model_sha256"] == m.privacy_["model_sha256"]  # so a release takes it
     told = {g["group"]: g for g in report["groups"] if g["told"]}
     assert set(told) == {"false", "true"} and report["threshold_chosen"]
@@ -108,7 +110,7 @@ def test_private_evaluation(tmp_path):
     X, y = wards()
     held, truth = wards(seed=2)
     m = model(epsilon=50.0).fit(X, y)
-    r = m.evaluate_privately(held, truth, epsilon=20.0, costs=(1, 2))
+    r = m.evaluate_privately(held, truth, uncounted=True, epsilon=20.0, costs=(1, 2))
     assert r["private"] and r["rows"] == 400 and r["threshold_chosen"]
     for name in ("auc", "log_loss", "accuracy", "precision", "recall", "cost"):
         low, high = r[name + "_interval"]
@@ -130,6 +132,12 @@ def test_private_evaluation(tmp_path):
         m.evaluate_privately(held, truth, epsilon=1.0, ledger=ledger)
     with pytest.raises(UsageError):
         m.evaluate_privately(held, truth, epsilon=0.0)
+    for counted in (loaded, m, m.set_params(ledger=ledger, dataset="held-out", uncounted=True)):  # the fit's account is not this one's
+        with pytest.raises(BudgetError, match="uncounted.*ledger=.*uncounted=True"):
+            counted.evaluate_privately(held, truth, epsilon=0.1)
+    assert m.evaluate_privately(held, truth, epsilon=0.1, uncounted=True)["counted"] is False
+    assert m.spent()["spent"] == 0.6
+    assert m.evaluate_privately(held, truth, epsilon=0.1, ledger=ledger, dataset="held-out")["counted"] and m.spent()["spent"] == 0.7
 
 
 def test_pickles_and_copies():
@@ -192,6 +200,9 @@ def test_draft_reads_no_cell():
     assert "CANARY" not in text and "{lower: ___, upper: ___, integer: true" in text and "levels: yes_no" in text
     assert "date: {format: YYYY-MM-DD" in text and "category: {levels: [___, ___]" in text
     assert draft_schema(pa.Table.from_pandas(X), label="ill") == draft_schema(pl.from_pandas(X), label="ill") == text
+    named = pd.DataFrame({"month": ["jan"], "sex": [1], "year": [np.datetime64("2024-01-01")], "age": [3.5], "id": ["a"], "ill": [True]})
+    kinds = re.findall(r"^  - name: (\S+)\n    role: (\S+)\n    (?:# .*\n    )*(\w+):", draft_schema(named, label="ill", role="private", accept_names=True), re.M)
+    assert kinds[:4] == [("month", "private", "category"), ("sex", "private", "number"), ("year", "private", "date"), ("age", "private", "number")]
     for bad in ({"age": 5}, {"nobody": (0, 1)}, {"age": (0, 1, 2)}):
         with pytest.raises(ValueError):
             draft_schema(X, label="ill", codebook=bad)
@@ -370,7 +381,7 @@ def test_nullable_labels(dtype):
 
 def aliased(levels, role="public", **more):
     return {**SCHEMA, "columns": [*SCHEMA["columns"][:3], {"name": "ill", "role": role, "label": {
-        "levels": levels, "positive": "yes", **more, **({"default": "no"} if role == "private" else {})}}]}
+        "levels": levels, **{"positive": "yes", **more}, **({"default": "no"} if role == "private" else {})}}]}
 
 
 @pytest.mark.parametrize("spelt, role", [(("N", "Y"), "public"), (("N", "Y"), "private"), (("no", "yes"), "private"),
@@ -396,6 +407,28 @@ def test_scores_read_labels_by_the_schema(spelt, role):
                 cross_val_score(m, X, y, cv=2, scoring=scoring, error_score="raise")
             continue
         assert cross_val_score(m, X, y, cv=2, scoring=scoring, error_score="raise").mean() > (-0.65 if "log" in scoring else 0.65)
+
+
+def test_scorers_that_would_fail_are_refused_unpaid(tmp_path):
+    X, y = wards()
+    paid = model(epsilon=20.0, learner="additive", **declared(tmp_path, 1000))
+    several = {"a": "accuracy", "b": "f1"}
+    for scoring in ("f1", "precision", "average_precision", "neg_brier_score", several, make_scorer(f1_score)):
+        for search in (lambda: cross_validate(paid, X, y, cv=2, scoring=scoring, error_score="raise"),
+                       lambda: GridSearchCV(paid, {"epsilon": [20.0]}, cv=2, scoring=scoring, refit=False, error_score="raise").fit(X, y)):
+            with pytest.raises(UsageError, match="scoring by .*'no', 'yes'.*make_scorer.*pos_label"):
+                search()
+    assert paid.spent()["spent"] == 0
+    for scoring in ("f1_macro", "roc_auc", make_scorer(f1_score, pos_label="yes"), lambda m, X, y: float(m.epsilon)):
+        assert cross_val_score(paid, X, y, cv=2, scoring=scoring, error_score="raise").mean() > 0.5
+    codes = model(schema=aliased(["0", "1"], **{"positive": "1"}), epsilon=50.0, learner="additive", uncounted=True)
+    for scoring in ("f1", "average_precision"):
+        assert cross_val_score(codes, X, (y == "yes").astype(int), cv=2, scoring=scoring, error_score="raise").mean() > 0.5
+
+
+def declared(tmp_path, epsilon):
+    discreet.Ledger(tmp_path / "l.db").declare("d", epsilon)
+    return {"ledger": str(tmp_path / "l.db"), "dataset": "d"}
 
 
 def test_scorers_take_levels_as_y_spells_them():

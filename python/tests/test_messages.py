@@ -62,7 +62,7 @@ def test_every_refusal_speaks_python(tmp_path):
         return lambda: draft_schema(kw.pop("table", Xy), kw.pop("label", "ill"), **kw)
 
     def evaluates(**kw):
-        return lambda: fitted.evaluate_privately(kw.pop("X", X), y, **{"epsilon": 1.0, **kw})
+        return lambda: fitted.evaluate_privately(kw.pop("X", X), kw.pop("y", y), **{"epsilon": 1.0, "uncounted": True, **kw})
 
     wrong = {  # a wrong argument or table is a ValueError
         "options": [fits(options={"nope": 1}), fits(options={"bins": "x"}), fits(learner="additive", options={"rounds": -1}),
@@ -94,7 +94,8 @@ def test_every_refusal_speaks_python(tmp_path):
                  lambda: model(schema={**SCHEMA, **person}).plan(10), lambda: model(ledger=paid["ledger"], dataset="no").plan(5),
                  lambda: model(ledger=paid["ledger"], dataset="no").spent()],
         "evaluate": [*(evaluates(epsilon=e) for e in (0, 1e6, True, "1", float("inf"), float("nan"))), evaluates(delta=3),
-                     evaluates(delta="x"), evaluates(costs=(0, 1)), evaluates(costs=5), evaluates(costs=(1, "x")), evaluates(job="x"),
+                     evaluates(delta="x"), evaluates(costs=(0, 1)), evaluates(costs=5), evaluates(costs=(1, "x")), evaluates(job="x"), evaluates(by=["night"]),
+                     evaluates(costs=(1, 2), threshold=0.3), evaluates(y=None),
                      evaluates(ledger="l.db"), evaluates(cohorts=["true"], **paid), evaluates(X=X.drop(columns="age")),
                      lambda: fitted.score(X, y.where(y != "yes", "maybe")), lambda: fitted.predict_row({}),
                      lambda: fitted.check(X.drop(columns="age"), y), lambda: fitted.card(tmp_path / "c.txt"),
@@ -106,8 +107,23 @@ def test_every_refusal_speaks_python(tmp_path):
                   drafts(table=pd.concat([Xy, X[["age"]]], axis=1))],
         "load": [lambda: DiscreetClassifier.load(tmp_path / "text")],
     }
+    with pytest.raises(UsageError, match="column 4, counted from 1, must have a name.*rename it$"):
+        draft_schema(X.assign(a=1).rename(columns={"a": 7}), "night")
+    for unknown in ({**paid, "dataset": "no"}, {**paid, "ledger": str(tmp_path / "no.db")}):
+        with pytest.raises(UsageError, match="Ledger.declare (creates|declares) it"):
+            model(epsilon=0.1, **unknown).fit(X, y)
+    for none in (evaluates(y=None), lambda: fitted.score(X, None), lambda: fitted.check(X, None)):
+        with pytest.raises(ValueError, match="^this requires y to be passed"):
+            none()
+    for other in ((y == "yes").astype(int), y == "yes"):
+        with pytest.raises(UsageError, match="map its values to the levels, or declare .*yes_no"):
+            fits(y=other)()
+    with pytest.raises(ValueError, match="^by must be the name of one column"):
+        evaluates(by=["night"])()
+    with pytest.raises(ValueError, match="^costs and threshold must not"):
+        evaluates(costs=(1, 2), threshold=0.3)()
     others = [fits(schema=edited(max_epsilon=1)), fits(schema=edited(max_epsilon=10), delta=1e-6), fits(epsilon=2.0, **paid),
-              evaluates(epsilon=5, **paid), lambda: fitted.card(tmp_path / "text"), lambda: fitted.card(tmp_path / "no" / "c.html"),
+              evaluates(epsilon=5, **paid), evaluates(uncounted=False), lambda: fitted.card(tmp_path / "text"), lambda: fitted.card(tmp_path / "no" / "c.html"),
               fits(epsilon=0.1, ledger=str(tmp_path / "text"), dataset="d"), lambda: draft_schema(Xy, "ill", codebook=tmp_path / "no")]
     said = []
     for kind, calls in {**wrong, "others": others}.items():

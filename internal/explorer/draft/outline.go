@@ -144,7 +144,7 @@ func (o *Outline) addFaults(err error) {
 	if !ok {
 		return
 	}
-	f := Fault{Words: fault.Param + " " + fault.Want, Missing: fault.Want == "is still blank" || strings.HasPrefix(fault.Want, "must be given")}
+	f := Fault{Words: fault.Param + " " + fault.Want, Missing: fault.Want == "must be filled in" || strings.HasPrefix(fault.Want, "must be given")}
 	if fault.Hint != "" {
 		f.Words += "; " + fault.Hint
 	}

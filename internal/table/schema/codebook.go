@@ -249,7 +249,7 @@ func readEntry(head, record []string) (name string, e Entry, want string) {
 			e.buckets, bad = n, err != nil || n < 1
 		}
 		if bad {
-			return name, e, "must have a " + head[i] + " that is known: roles are private, public, ignored; types " +
+			return name, e, "must have a known value of " + head[i] + ": roles are private, public, ignored; types " +
 				strings.Join(types, ", ") + "; bounds are numbers, of dates days like 2015-01-01; buckets are a whole number"
 		}
 	}
@@ -278,6 +278,20 @@ func readBound(cell string) (x float64, bad bool) {
 	return x, err != nil || !(math.Abs(x) <= maxNumber)
 }
 
+// fitting returns the proposal if cells of the entry's type can be what it declares, else "": a month that is text
+// is no number from 1 to 12.
+func (e *Entry) fitting(proposal string) string {
+	kind, _, _ := strings.Cut(proposal, ":")
+	isNumber := e.Type == "number" || e.Type == "integer"
+	codes := strings.Contains(proposal, `"`) // digits, which numbers are read as
+	switch {
+	case e.Type == "", kind == "number" && isNumber, kind == "category" && (e.Type == "category" || isNumber && codes),
+		proposal == Identifier:
+		return proposal
+	}
+	return ""
+}
+
 // write writes the entry as lines of a template, with the options d. labelled is set if another column
 // is known to be the label.
 func (e *Entry) write(name string, d *DraftOptions, labelled bool) string {
@@ -287,7 +301,7 @@ func (e *Entry) write(name string, d *DraftOptions, labelled bool) string {
 	}
 	proposal := ""
 	if e.guessed {
-		proposal = Propose(name)
+		proposal = e.fitting(Propose(name))
 	}
 	if e.Type == "ignored" || proposal == Identifier && d.AcceptNames {
 		role = "ignored"

@@ -19,7 +19,7 @@ const book = "\ufeffName,type,lower,upper,levels,special,meaning,role\n" +
 	"out,date,2015-01-01,2015-01-03,,9999-12-31;1900-01-01,,\n" +
 	"ill,label,,,no;yes,,,public\n"
 
-// What a codebook says stands in the template, and what it does not say is still blank.
+// What a codebook says stands in the template, and what it does not say must be filled in.
 func TestDraftFromACodebook(t *testing.T) {
 	codes, err := ParseCodebook(strings.NewReader(book))
 	if err != nil {
@@ -70,11 +70,11 @@ func TestCodebooksAreRefused(t *testing.T) {
 		{"canary,age\n", "must name known columns once in its header (the 1. is another)"},
 		{"name,name\n", "must name known columns once"},
 		{"type\n", "must have a column name"},
-		{"name,type\ncanary,canary\n", "codebook line 2 must have a type that is known"},
-		{"name,role\nx,canary\n", "must have a role that is known"},
-		{"name,lower\nx,canary\n", "must have a lower that is known"},
-		{"name,upper\nx,1e301\n", "must have a upper that is known"},
-		{"name,special\nx,1;canary\n", "must have a special that is known"},
+		{"name,type\ncanary,canary\n", "codebook line 2 must have a known value of type"},
+		{"name,role\nx,canary\n", "must have a known value of role"},
+		{"name,lower\nx,canary\n", "must have a known value of lower"},
+		{"name,upper\nx,1e301\n", "must have a known value of upper"},
+		{"name,special\nx,1;canary\n", "must have a known value of special"},
 		{"name,special\nx,9999-12-31\n", "must have bounds and special values like 2015-01-01 if the type is date, and only then"},
 		{"name,type,special\nx,date,96\n", "must have bounds and special values like 2015-01-01 if the type is date, and only then"},
 		{"name,meaning\n,canary\n", "must name its column"},
@@ -161,12 +161,12 @@ func TestCodebooksInJSONAreRefused(t *testing.T) {
 		{`{"a": {}`, "must be JSON"},
 		{`{"canary": 1}`, "entry 1 must be JSON"},
 		{`{"a": {}, "canary": {"canary": 1}}`, "entry 2 must have known keys"},
-		{`{"a": {"type": "canary"}}`, "must have a type that is known"},
+		{`{"a": {"type": "canary"}}`, "must have a known value of type"},
 		{`{"a": {"levels": "canary"}}`, "must have known keys"},
 		{`{"a": {"levels": [["canary"]]}}`, "must have known keys"},
 		{`{"a": {"levels": ["canary\nx"]}}`, "without line breaks"},
 		{`{"a": {"levels": ["canary", " "]}}`, "not empty"},
-		{`{"a": {"special": ["canary"]}}`, "must have a special that is known"},
+		{`{"a": {"special": ["canary"]}}`, "must have a known value of special"},
 		{`{"a": {"special": 7}}`, "must have known keys"},
 		{`{"a": {"type": "label", "positive": ["canary"]}}`, "must have known keys"},
 		{`{"a": {"positive": "canary"}}`, "of the type label"},
@@ -189,9 +189,9 @@ func TestFaultsInTheOrderToDecide(t *testing.T) {
 	_, err = Parse(text)
 	steps := ExplainFaults(err)
 	at := -1
-	for _, want := range []string{"1. what one row is", "unit is still blank", "2. the text of the files",
-		"file trim is still blank",
-		"3. the label (its role", "must include the label", "4. the roles", `column "age" role is still blank`,
+	for _, want := range []string{"1. what one row is", "unit must be filled in", "2. the text of the files",
+		"file trim must be filled in",
+		"3. the label (its role", "must include the label", "4. the roles", `column "age" role must be filled in`,
 		"5. what cells can be", `column "age" number or category must be given`} {
 		i := strings.Index(steps, want)
 		if i <= at {

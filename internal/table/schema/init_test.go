@@ -95,8 +95,8 @@ func TestInitCommentsAreRealKeys(t *testing.T) {
 	}
 	open := strings.Replace(string(text), "# derived:\n#   - {name", "derived:\n  - {name", 1)
 	if _, err := Parse([]byte(open)); err == nil ||
-		!strings.Contains(err.Error(), "derived column 1 largest is still blank") &&
-			!strings.Contains(err.Error(), "derived column 1 name is still blank") {
+		!strings.Contains(err.Error(), "derived column 1 largest must be filled in") &&
+			!strings.Contains(err.Error(), "derived column 1 name must be filled in") {
 		t.Errorf("derived: %v", err)
 	}
 	if !strings.Contains(string(text), "header: false") || !strings.Contains(string(text), "- name: column_2\n") {
@@ -148,7 +148,7 @@ func TestEachFaultIsToldOnce(t *testing.T) {
 			t.Errorf("told twice: %v", fault)
 		}
 		told[fault.Error()] = true
-		blanks = blanks || strings.Contains(fault.Error(), "levels is still blank")
+		blanks = blanks || strings.Contains(fault.Error(), "levels must be filled in")
 	}
 	if !blanks {
 		t.Errorf("no list of levels is blank: %v", err)
@@ -161,6 +161,6 @@ func ExampleInit() {
 	fault, hint, _ := strings.Cut(strings.SplitN(err.Error(), "\n", 3)[1], "; ")
 	fmt.Printf("%s;\n%s\n", fault, hint)
 	// Output:
-	//   schema line 5: name is still blank (got ___);
-	// write name: and what the table is called, e.g. adult
+	//   schema line 5: name must be filled in (got ___);
+	// write name: and a name for the table, e.g. adult
 }

@@ -31,7 +31,7 @@ func (r *reader) readSchema(root *node) (*Schema, error) {
 		return nil, r.found
 	}
 	s := &Schema{
-		Name: f.prose("name", "write name: and what the table is called, e.g. adult"),
+		Name: f.prose("name", "write name: and a name for the table, e.g. adult"),
 		Unit: f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
 		Relation: dp.Relation(f.choice("relation", "must be replace-one or add-remove", "write relation: replace-one (neighbours "+
 			"differ in the protected part of one row, the number of rows is public) or relation: add-remove (neighbours "+

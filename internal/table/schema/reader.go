@@ -156,7 +156,7 @@ func (f fields) requireNode(key, hint string) *node {
 		f.refuse(key, "must be given", "an empty value", hint)
 		return nil
 	case isBlank(n):
-		f.refuse(key, "is still blank", Blank, hint)
+		f.refuse(key, "must be filled in", Blank, hint)
 		return nil
 	}
 	return n
@@ -267,7 +267,7 @@ func (f fields) items(key, hint string, most int) []*node {
 		return nil
 	}
 	if isBlank(n) {
-		f.refuse(key, "is still blank", Blank, hint)
+		f.refuse(key, "must be filled in", Blank, hint)
 		return nil
 	}
 	if n.form != list {
@@ -288,7 +288,7 @@ func (f fields) items(key, hint string, most int) []*node {
 func (r *reader) scalarText(n *node, param, hint string) (s string, ok bool) {
 	switch {
 	case isBlank(n):
-		r.refuse(n.line, param, "is still blank", Blank, hint)
+		r.refuse(n.line, param, "must be filled in", Blank, hint)
 		return "", false
 	case n.form != plain && n.form != quoted:
 		r.refuse(n.line, param, "must be one word or text", describeNode(n),

@@ -39,7 +39,7 @@ func (c *Coder) CannotCarry(t Type) string {
 	case t.Form == Any || t.Form == Text || t.Form == None && !c.isLabel:
 		return ""
 	case t.Form == Unknown:
-		return refuse("one number, text, date or truth value in each row", "leave the column out, or make one of these of it")
+		return refuse("one number, text, date or truth value in each row", "leave the column out, or turn its cells into one of these")
 	case c.identify != nil && t.Form == Instant:
 		return refuse("what identifies a person, to every digit", "make text of the column (a cast)")
 	case c.identify != nil:
@@ -55,7 +55,11 @@ func (c *Coder) CannotCarry(t Type) string {
 		return ""
 	}
 	if text := c.unwritable(t); text != "" {
-		return refuse("every level, such as "+strconv.Quote(text), "make text of the column (a cast, or dtype=str where a file is read)")
+		instead := "make text of the column (a cast, or dtype=str where a file is read)"
+		if c.isLabel {
+			instead = "map its values to the levels, or declare them as the levels (levels: yes_no reads 0, 1, false and true)"
+		}
+		return refuse("every level, such as "+strconv.Quote(text), instead)
 	}
 	return ""
 }

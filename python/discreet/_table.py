@@ -42,7 +42,7 @@ class Column(NamedTuple):
 
 def stream(names: Sequence[str], columns: Sequence[Column], start: int = 0, stop: int | None = None) -> Iterator[bytes]:
     """Rows as the program reads them, see cells.go."""
-    yield b"\1" + struct.pack("<I", len(names)) + b"".join(map(Column.head, columns, names))
+    yield b"\2" + struct.pack("<I", len(names)) + b"".join(map(Column.head, columns, names))
     stop = max((c.size for c in columns), default=0) if stop is None else stop
     for at in range(start, stop, BLOCK):
         end = min(at + BLOCK, stop)
@@ -119,8 +119,34 @@ def _of_datetime(value: Any) -> Cell:
     zone = datetime.datetime.tzinfo.__get__(value)
     if type(zone) not in _ZONES:  # any other may be code that came with a cell
         return "d", datetime.datetime.toordinal(value) - _EPOCH
-    exact = datetime.datetime.combine(datetime.datetime.date(value), datetime.datetime.time(value), zone) - _START
-    return "z", exact.days * 86400 + exact.seconds
+    there = datetime.datetime.combine(datetime.datetime.date(value), datetime.datetime.time(value), zone)
+    return "z", (_seconds(there - _START), _seconds(there.utcoffset() or datetime.timedelta()))
+
+
+def _seconds(span: datetime.timedelta) -> int:
+    return span.days * 86400 + span.seconds
+
+
+_FIRST, _LAST = (_seconds(datetime.datetime(year, 1, 1, tzinfo=datetime.timezone.utc) - _START) for year in (2, 9999))
+
+
+def _zone(name: str) -> datetime.tzinfo:
+    """The zone that a dtype names, such as Europe/Berlin or +02:00."""
+    if name[:1] in "+-" and name[1:].replace(":", "").isdigit():
+        hours, minutes = int(name[1:3]), int(name[-2:])
+        return datetime.timezone((1 if name[0] == "+" else -1) * datetime.timedelta(hours=hours, minutes=minutes))
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f"a column's dtype must have a zone of the IANA time zone database (got {name!r}); pip install tzdata "
+                         "brings the database") from None
+
+
+def _instants(seconds: Any, zone: datetime.tzinfo) -> Any:
+    """Seconds since 1970 in UTC, each with those by which the zone is then east of UTC."""
+    found, places = np.unique(np.clip(seconds, _FIRST, _LAST), return_inverse=True)
+    east = [_seconds((_START + datetime.timedelta(seconds=at)).astimezone(zone).utcoffset() or datetime.timedelta()) for at in found.tolist()]
+    return np.stack([seconds, np.array(east, "<i8")[places]], axis=1)
 
 
 def _of_datetime64(value: Any) -> Cell:
@@ -296,13 +322,15 @@ def _of_arrow(values: Any, form: str = "") -> Column:
 
     dtype = values.type
 
-    def plain(to: Any, what: str, divisor: int = 1, fill: Any = 0) -> Column:
+    def plain(to: Any, what: str, divisor: int = 1, fill: Any = 0, zone: Any = None) -> Column:
         def block(start: int, stop: int) -> list[Buffer]:
             some = values.slice(start, stop - start)
             missing = some.is_null().to_numpy(zero_copy_only=False) if some.null_count else None
             if to is not None:
                 some = some.cast(to)
             cells = some.fill_null(fill).to_numpy(zero_copy_only=False) if some.null_count else some.to_numpy(zero_copy_only=False)
+            if zone is not None:
+                return _numbers(what, _instants(cells // divisor, zone), missing)
             return _numbers(what, cells // divisor if divisor > 1 else cells.astype(_WIDTHS[what]), missing)
         whole = t.is_integer(dtype) and dtype.bit_width < 64
         bounds = (0, 0) if not whole else (0, 2**dtype.bit_width - 1) if t.is_unsigned_integer(dtype) else (
@@ -334,7 +362,7 @@ def _of_arrow(values: Any, form: str = "") -> Column:
     if t.is_date64(dtype):
         return plain(pa.int64(), "d", 86400 * 10**3)
     if t.is_timestamp(dtype):
-        return plain(pa.int64(), "z", _UNITS[dtype.unit]) if dtype.tz else plain(pa.int64(), "d", 86400 * _UNITS[dtype.unit])
+        return plain(pa.int64(), "z", _UNITS[dtype.unit], zone=_zone(dtype.tz)) if dtype.tz else plain(pa.int64(), "d", 86400 * _UNITS[dtype.unit])
     if t.is_boolean(dtype):
         return plain(None, "b", fill=False)
     if t.is_integer(dtype):
@@ -358,7 +386,7 @@ def _plain(number: bytes) -> bytes:
     return format(decimal.Decimal(number.decode()), "f").encode() if b"E" in number else number
 
 
-_WIDTHS = {"i": "<i8", "u": "<u8", "f": "<f8", "s": "<f4", "b": "u1", "d": "<i8", "z": "<i8"}
+_WIDTHS = {"i": "<i8", "u": "<u8", "f": "<f8", "s": "<f4", "b": "u1", "d": "<i8"}
 
 
 def _of_polars(values: Any) -> Column:
@@ -367,11 +395,13 @@ def _of_polars(values: Any) -> Column:
     dtype = values.dtype
     kind, size = str(dtype.base_type()), len(values)
 
-    def plain(what: str, divisor: int = 1) -> Column:
+    def plain(what: str, divisor: int = 1, zone: Any = None) -> Column:
         def block(start: int, stop: int) -> list[Buffer]:
             some = values.slice(start, stop - start)
             missing = some.is_null().to_numpy() if some.null_count() else None
             cells = (some.to_physical() if kind in ("Date", "Datetime") else some).fill_null(False if what == "b" else 0).to_numpy()
+            if zone is not None:
+                return _numbers(what, _instants(cells // divisor, zone), missing)
             return _numbers(what, cells // divisor if divisor > 1 else cells.astype(_WIDTHS[what]), missing)
         named = values[:0].to_numpy().dtype if what in "iufsb" else dtype
         whole = what == "i" and named.itemsize < 8
@@ -389,7 +419,7 @@ def _of_polars(values: Any) -> Column:
     if kind == "Date":
         return plain("d")
     if kind == "Datetime":
-        return plain("z", _UNITS[dtype.time_unit]) if dtype.time_zone else plain("d", 86400 * _UNITS[dtype.time_unit])
+        return plain("z", _UNITS[dtype.time_unit], _zone(dtype.time_zone)) if dtype.time_zone else plain("d", 86400 * _UNITS[dtype.time_unit])
     if kind == "Decimal":
         return texts("x", "x")
     if dtype.is_integer() and kind not in ("Int128", "UInt128"):
@@ -428,7 +458,7 @@ def _of_pandas(values: Any) -> Column:
 
         def block(start: int, stop: int) -> list[Buffer]:
             some = exact[start:stop].astype("<i8")
-            return _numbers("z", some // unit, some == _NOT)
+            return _numbers("z", _instants(some // unit, dtype.tz), some == _NOT)
         return Column("z", dtype, size, block)
     return _unknown(dtype, size)
 

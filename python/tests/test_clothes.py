@@ -44,6 +44,7 @@ TEXT = {
 }
 NUMBERS = [int(f"{d:%Y%m%d}") for d in DAYS]
 NIGHTS = [datetime.datetime(d.year, d.month, d.day, 23, 30) for d in DAYS]
+EARLY = pd.to_datetime(DAYS) + pd.Timedelta(minutes=30)
 EXACT = [decimal.Decimal(c) for c in CODES]
 
 #: Columns of each name in other dtypes.
@@ -59,7 +60,9 @@ CLOTHES = {
               [decimal.Decimal(p) for p in PRICES]],
     "seen": [NUMBERS, pd.array(NUMBERS, "Int32"), [float(n) for n in NUMBERS], DAYS, NIGHTS, pd.to_datetime(NIGHTS), pl.Series(DAYS), pl.Series(NIGHTS),
              pa.array(DAYS), pa.array(NIGHTS, pa.timestamp("s")), pa.array(NUMBERS, pa.uint32()), pd.array(NIGHTS, pd.ArrowDtype(pa.timestamp("ns")))],
-    "admitted": [DAYS, NIGHTS, pd.to_datetime(NIGHTS).tz_localize("UTC"), np.array(DAYS, "datetime64[D]"), pl.Series(DAYS), pa.array(NIGHTS, pa.timestamp("us", "UTC"))],
+    "admitted": [DAYS, NIGHTS, pd.to_datetime(NIGHTS).tz_localize("UTC"), np.array(DAYS, "datetime64[D]"), pl.Series(DAYS), pa.array(NIGHTS, pa.timestamp("us", "UTC")),
+                 EARLY.tz_localize("Asia/Tokyo"), pl.Series(EARLY.tz_localize("Asia/Tokyo")), pa.array(EARLY.tz_localize("Asia/Tokyo")),
+                 EARLY.tz_localize("Asia/Tokyo").astype(object)],  # whose days in UTC are those before
     "code": [EXACT, pl.Series(EXACT, dtype=pl.Decimal(9, 2)), pa.array(EXACT, pa.decimal128(18, 2)), pd.Categorical(CODES)],
     "city": [pd.array(CITIES, "string"), pd.Categorical(CITIES), np.array(CITIES), pl.Series(CITIES, dtype=pl.Categorical), pa.array(CITIES).dictionary_encode(),
              pa.array(CITIES, pa.large_string()), [c.encode() for c in CITIES]],

@@ -260,7 +260,7 @@ def read_stream(stream):
     def number():
         return int.from_bytes(take(4), "little")
 
-    assert take(1) == b"\1"
+    assert take(1) == b"\2"
     columns = []
     for _ in range(number()):
         name, form = take(number()).decode(), take(1).decode()
@@ -279,7 +279,7 @@ def read_stream(stream):
                     found = [take(number()) for _ in range(texts)]
                     values.append(iter([found[code] for code in codes]))
                 else:
-                    size = {"-": 0, "b": 1, "s": 4}.get(form, 8)
+                    size = {"-": 0, "b": 1, "s": 4, "z": 16}.get(form, 8)
                     values.append(iter([take(size) for _ in range(of.count(i))]))
             cells += [(parts[part], next(values[part])) for part in of]
     assert at == len(stream)
@@ -330,9 +330,11 @@ def test_every_kind_of_column_sends_the_same_cells():
                    objects("pandas", [day, None]), [datetime.datetime(2020, 3, 29, 23), pd.NaT]]:
         (_, form, got), = read_stream(b"".join(stream(["c"], [column_of(column)])))
         assert form in "da" and got == cells, column
-    cells = [("z", (1585436400).to_bytes(8, "little")), ("-", b"")]  # midnight in Berlin, and the day before in UTC
-    there = pd.Series(pd.to_datetime(["2020-03-29", None])).dt.tz_localize("Europe/Berlin")
-    for column in [there, pl.from_pandas(there), pa.array(there), there.astype(object), there.astype("category")]:
+    midnight = pd.Series(pd.to_datetime(["2020-03-29", None]))  # in Berlin, whose day before it is in UTC
+    there, fixed = (midnight.dt.tz_localize(zone) for zone in ("Europe/Berlin", datetime.timezone(datetime.timedelta(hours=1))))
+    cells = [("z", (1585436400).to_bytes(8, "little") + (3600).to_bytes(8, "little")), ("-", b"")]
+    for column in [there, pl.from_pandas(there), pa.array(there), there.astype(object), there.astype("category"), fixed, pa.array(fixed),
+                   fixed.astype(object), there.astype("datetime64[s, Europe/Berlin]"), pa.array(there, pa.timestamp("ns", "+01:00"))]:
         (_, form, got), = read_stream(b"".join(stream(["c"], [column_of(column)])))
         assert form in "za" and got == cells, column
 

@@ -22,7 +22,7 @@ import (
 // Cells in place of a path reads columns that another program writes to standard input. Cells keep their
 // types, and no cell is turned into text. Numbers are little-endian.
 //
-// The stream begins with the byte 1 and the number of columns. Each column has its name, the form of its
+// The stream begins with the byte 2 and the number of columns. Each column has its name, the form of its
 // cells, the name of its type, the least and the most integer of the type (eight bytes each, both 0 if
 // there is no bound), and its digits behind the point. Blocks of 1 to 65,536 rows follow, each begun by
 // the number of rows; 0 ends the stream. Of each column a block has the number of parts, at most 16, in one
@@ -36,7 +36,7 @@ import (
 //     s  a float32, likewise
 //     b  a byte: 0 is false, and all others are true
 //     d  days since 1970-01-01, an int64
-//     z  seconds since 1970-01-01 in UTC, an int64
+//     z  seconds since 1970-01-01 in UTC, and those by which its zone is east of UTC, two int64
 //     t  a text: UTF-8, of which the first MiB counts
 //     x  the digits of an exact number, such as -12.50
 //     a  of a column alone: each cell has a form of its own
@@ -53,11 +53,11 @@ var (
 	cellForms = map[byte]coding.Form{'-': coding.None, 'i': coding.Integer, 'u': coding.Integer, 'f': coding.Float,
 		's': coding.Single, 'b': coding.Truth, 'd': coding.Day, 'z': coding.Instant, 't': coding.Text, 'x': coding.Decimal,
 		'a': coding.Any, '?': coding.Unknown}
-	cellSizes = [256]int{'i': 8, 'u': 8, 'f': 8, 's': 4, 'b': 1, 'd': 8, 'z': 8}
+	cellSizes = [256]int{'i': 8, 'u': 8, 'f': 8, 's': 4, 'b': 1, 'd': 8, 'z': 16}
 )
 
 const (
-	cellsVersion = 1
+	cellsVersion = 2
 	maxCellRows  = 1 << 16 // of a block
 	maxCellParts = 16
 )
@@ -271,7 +271,7 @@ func (s *cellStream) readPart(k int, form byte, n int) {
 		case 'd':
 			v, fate = c.ReadDay(int(int64(binary.LittleEndian.Uint64(raw))))
 		case 'z':
-			v, fate = c.ReadInstant(int64(binary.LittleEndian.Uint64(raw)), 0)
+			v, fate = c.ReadInstant(int64(binary.LittleEndian.Uint64(raw)), int(int64(binary.LittleEndian.Uint64(raw[8:]))))
 		}
 		code, fate := c.code(v, fate)
 		s.codes = append(s.codes, c.keep(code, fate, 1))

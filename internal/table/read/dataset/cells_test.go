@@ -39,7 +39,7 @@ var cellNames = []string{"id", "a", "d", "c", "y", "note"}
 // Values of cells of a test, beside those of Go's own types.
 type (
 	dayValue     int64
-	instantValue int64
+	instantValue [2]int64 // seconds, and those that the zone is east
 	exactValue   string
 )
 
@@ -130,7 +130,7 @@ func appendPart(out []byte, form byte, rows [][]any, k int) []byte {
 		case dayValue:
 			out = binary.LittleEndian.AppendUint64(out, uint64(x))
 		case instantValue:
-			out = binary.LittleEndian.AppendUint64(out, uint64(x))
+			out = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(out, uint64(x[0])), uint64(x[1]))
 		case string, exactValue:
 			text := fmt.Sprint(x)
 			if !slices.Contains(texts, text) {
@@ -222,7 +222,7 @@ func TestCellsKeepTheirTypes(t *testing.T) {
 	s := parseSchema(t, cellsSchema)
 	values := map[byte][]any{'i': {12, -3, 1 << 60, 0, 1}, 'u': {uint64(1), uint64(1 << 63)}, 'f': {1.0, 0.5, 1e300, math.Copysign(0, -1)},
 		's': {float32(1), float32(0.1), float32(math.Inf(1))}, 'b': {true, false}, 'd': {dayValue(18000), dayValue(0), dayValue(-1 << 40)},
-		'z': {instantValue(1_600_000_000), instantValue(-1)}, 't': {"x", "1", "1.0", "true", "31.12.2020", "3,5", "?", ""},
+		'z': {instantValue{1_600_000_000, 0}, instantValue{1_600_000_000, 12 * 60 * 60}, instantValue{-1, 0}, instantValue{-1, 1}}, 't': {"x", "1", "1.0", "true", "31.12.2020", "3,5", "?", ""},
 		'x': {exactValue("1"), exactValue("-12.50"), exactValue("1.0")}, '-': {nil}}
 	cellOf := func(v any) coding.Cell {
 		switch x := v.(type) {
@@ -239,7 +239,7 @@ func TestCellsKeepTheirTypes(t *testing.T) {
 		case dayValue:
 			return coding.DayCell(int(x))
 		case instantValue:
-			return coding.InstantCell(int64(x), 0)
+			return coding.InstantCell(x[0], int(x[1]))
 		case exactValue:
 			return coding.DecimalCell(string(x))
 		case string:
@@ -323,7 +323,7 @@ func TestMalformedCellsAreRefused(t *testing.T) {
 	id := head + 4 // parts of the first column: a count, a form, two codes, the texts
 	a := id + 1 + 1 + 4 + 2*2 + 4 + 1 + 4 + 1 + 4 + len("of no row")
 	for name, bad := range map[string][]byte{
-		"version": change(0, 2), "form of a column": change(1+4+4+2, 'q'), "rows": change(head, 1, 0, 1, 0), "no parts": change(id, 0),
+		"version": change(0, 1), "form of a column": change(1+4+4+2, 'q'), "rows": change(head, 1, 0, 1, 0), "no parts": change(id, 0),
 		"parts": change(id, 17), "form": change(id+1, 'q'), "another form": change(id+1, 'f'), "a form of columns": change(a+1, 'a'),
 		"part": change(a+3, 5), "texts": change(id+2, 1, 0, 1, 0), "code": change(id+2+4, 3), "more": append(good[:len(good)-4:len(good)-4], 1),
 	} {
@@ -364,8 +364,8 @@ func FuzzReadCells(f *testing.F) {
 	s := parseSchema(f, cellsSchema)
 	f.Add(asCells(cellNames, []any{"p", 3.0, nil, "x", true, "n"}))
 	f.Add(asColumns(cellNames, "tfdtt?", 1, [][]any{{"p", 3.0, dayValue(3), "x", "yes", nil}, {"p", nil, nil, nil, "", nil}}))
-	f.Add([]byte("\x01\xff\xff\xff\xff\xff\xff\xff\xff"))
-	f.Add([]byte("\x01\x00\x00\x00\x00...."))
+	f.Add([]byte("\x02\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Add([]byte("\x02\x00\x00\x00\x00...."))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var tab *Table
 		var err error

@@ -62,7 +62,7 @@ func (t Type) letter() byte {
 func writeStream(k *kit, t *Table, own bool) []byte {
 	order := binary.LittleEndian
 	text := func(b []byte, s string) []byte { return append(order.AppendUint32(b, uint32(len(s))), s...) }
-	b := order.AppendUint32([]byte{1}, uint32(len(t.Columns)))
+	b := order.AppendUint32([]byte{2}, uint32(len(t.Columns)))
 	for j, c := range t.Columns {
 		of, form, least, most := t.Types[j], t.Types[j].letter(), int64(0), int64(0)
 		if own {
@@ -129,7 +129,8 @@ func appendPart(b []byte, form byte, cells []any) []byte {
 		case Day:
 			b = order.AppendUint64(b, uint64(v))
 		case time.Time:
-			b = order.AppendUint64(b, uint64(v.Unix()))
+			_, east := v.Zone()
+			b = order.AppendUint64(order.AppendUint64(b, uint64(v.Unix())), uint64(east))
 		case string, Digits:
 			s, _ := v.(string)
 			if digits, ok := v.(Digits); ok {

@@ -46,7 +46,7 @@ type sent struct {
 
 // streamOf is the stream of columns, as dataset.Cells describes it.
 func streamOf(columns []sent) []byte {
-	out := []byte{1}
+	out := []byte{2}
 	length := func(n int) { out = binary.LittleEndian.AppendUint32(out, uint32(n)) }
 	text := func(s string) { length(len(s)); out = append(out, s...) }
 	length(len(columns))
@@ -233,6 +233,6 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	m, _ := trained()
 	f.Add([]byte(request('l', streamOf([]sent{{name: m.Schema.Label.Name, texts: []string{"yes", "no"}}}))))
-	f.Add([]byte("r\x0e\x00\x00\x00\x00\x00\x00\x00\x01\x01"))
+	f.Add([]byte("r\x0e\x00\x00\x00\x00\x00\x00\x00\x02\x01"))
 	f.Fuzz(func(t *testing.T, in []byte) { _ = Answer(m, bytes.NewReader(in), io.Discard) })
 }

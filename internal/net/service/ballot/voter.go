@@ -39,9 +39,6 @@ type Voter struct {
 	signer ed25519.PrivateKey
 }
 
-// Signer returns the key that signs the votes.
-func (v *Voter) Signer() ed25519.PrivateKey { return v.signer }
-
 // Open reads the model, the schema and the key.
 func (v *Voter) Open() (err error) {
 	if v.enc, err = feature.ParseEncoding(v.Encoding); err != nil {

@@ -223,8 +223,8 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 	done
 
 # What the README's picture and rivals.md say of accuracy, and performance.md of time: the data's checksums, then peers
-# as their authors run them, fit by fit, then pages and picture. It goes on from rivals.jsonl and
-# performance.jsonl; without these it begins anew and takes hours.
+# as their authors run them, fit by fit, then pages and picture. It resumes from rivals.jsonl and
+# performance.jsonl. If these are absent, it takes hours.
 .PHONY: comparison
 comparison: ## the README's comparison with other libraries; DISCREET_DATASETS=FOLDER has the data, QUICK=1 tries it into out/comparison
 	@mkdir -p $(OUT)/comparison

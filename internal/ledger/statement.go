@@ -18,12 +18,7 @@ type Statement struct {
 		Reserved dp.Epsilon `json:"reserved"`
 		Left     dp.Epsilon `json:"left"`
 	} `json:"epsilon_nano"`
-	Femto struct {
-		Total    dp.Delta `json:"total"`
-		Spent    dp.Delta `json:"spent"`
-		Reserved dp.Delta `json:"reserved"`
-		Left     dp.Delta `json:"left"`
-	} `json:"delta_femto"`
+	Femto femtoUse        `json:"delta_femto"`
 	Parts []partStatement `json:"parts,omitempty"`
 	// CohortBy is the column of the cohorts. If it is given, Parts are the cohorts, and ForNew is what
 	// is left for trainings on new ones.
@@ -48,19 +43,22 @@ type partStatement struct {
 	} `json:"delta_femto"`
 }
 
+// femtoUse is the use of a total of δ.
+type femtoUse struct {
+	Total    dp.Delta `json:"total"`
+	Spent    dp.Delta `json:"spent"`
+	Reserved dp.Delta `json:"reserved"`
+	Left     dp.Delta `json:"left"`
+}
+
 // institutionStatement is the use of an institution's total.
 type institutionStatement struct {
-	Total     Decimal `json:"total"`
-	Spent     Decimal `json:"spent"`
-	Reserved  Decimal `json:"reserved"`
-	Left      Decimal `json:"left"`
-	Protected bool    `json:"protected"`
-	Femto     struct {
-		Total    dp.Delta `json:"total"`
-		Spent    dp.Delta `json:"spent"`
-		Reserved dp.Delta `json:"reserved"`
-		Left     dp.Delta `json:"left"`
-	} `json:"delta_femto"`
+	Total     Decimal  `json:"total"`
+	Spent     Decimal  `json:"spent"`
+	Reserved  Decimal  `json:"reserved"`
+	Left      Decimal  `json:"left"`
+	Protected bool     `json:"protected"`
+	Femto     femtoUse `json:"delta_femto"`
 }
 
 // Decimal is an ε that is formatted as an exact decimal.

@@ -19,7 +19,7 @@ fi
 
 for package in ./*.deb; do dpkg-deb --extract "$package" "$work/deb"; done
 root=$work/deb
-for file in usr/bin/discreet usr/share/man/man1/discreet-train.1.gz usr/share/man/man1/discreet-net-party.1.gz usr/share/bash-completion/completions/discreet \
+for file in usr/bin/discreet usr/share/man/man1/discreet-train.1.gz usr/share/man/man1/discreet-net-site.1.gz usr/share/bash-completion/completions/discreet \
 	usr/lib/systemd/system/discreet-serve.service etc/discreet/serve.env usr/bin/discreet-net \
 	usr/lib/systemd/system/discreet-site.service etc/discreet/site.env.example usr/share/discreet/site/alerts.yaml usr/share/discreet/discreet.schema.json; do
 	[ -s "$root/$file" ] || { echo "the deb lacks $file"; exit 1; }
@@ -28,7 +28,7 @@ dpkg-deb --info ./discreet_*.deb conffiles | grep -qx /etc/discreet/serve.env
 "$root/usr/bin/discreet" version
 "$root/usr/bin/discreet-net" version
 if command -v man > /dev/null; then
-	for page in discreet-train discreet-net-party-serve; do
+	for page in discreet-train discreet-net-site-serve; do
 		man --warnings --local-file "$root/usr/share/man/man1/$page.1.gz" 2> "$work/man" > "$work/page"
 		[ -s "$work/page" ] && [ ! -s "$work/man" ] || { cat "$work/man"; exit 1; }
 	done
